@@ -9,7 +9,6 @@ specification and code, count as finished. The method and its errors: docs/forec
 import _bootstrap  # noqa: F401  isort: skip
 
 import argparse
-import dataclasses
 import os
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.schema import Settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.measurements.forecast.calibration import About, chosen, read
-from hidden_dynamics.measurements.forecast.report import Machine, Row, as_markdown, forecast
+from hidden_dynamics.measurements.forecast.report import Machine, as_markdown, forecast
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.files import atomic
@@ -36,8 +35,7 @@ def main() -> None:
     output = arguments.output or Path(configuration.results, "forecast")
     with atomic(output.with_suffix(".md")) as handle:
         handle.write(text)
-    rows = [dataclasses.asdict(row) for row in (*result.rows, result.total)]
-    write_rows(output.with_suffix(".csv"), [field.name for field in dataclasses.fields(Row)], rows)
+    write_rows(output.with_suffix(".csv"), list(result.total), [*result.rows, result.total])
     print(text)
 
 

@@ -48,11 +48,8 @@ def main() -> None:
 
 
 def measured_by(artifact: Artifact) -> tuple[list[Run], str]:
-    """The runs that are measured, and the model that they are held to.
-
-    Raises:
-        UserError: the artifact shows no costs, or not those of its baseline.
-    """
+    """The runs that are measured, and the model that they are held to; a `UserError` where the artifact shows no costs,
+    or not those of its baseline."""
     if not isinstance(artifact, MeasuredCosts):
         raise UserError(f"{artifact.name} shows no measured costs (its kind is {artifact.settings.kind}).")
     runs, baseline = artifact.measured_runs(), artifact.published.baseline

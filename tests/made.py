@@ -20,6 +20,7 @@ from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.measurements.forecast.stand_ins import series as irregular
+from hidden_dynamics.papers.deviations import with_originals
 from hidden_dynamics.results import run_files
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.rows import as_text, write_rows
@@ -358,8 +359,9 @@ def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
 def sources_of(artifact: Artifact, root: Path = Path(), **rows: Sequence[Mapping[str, str]]) -> Sources:
     """Sources whose rows are given, not read, without verdicts: sources_of(artifact, summary=rows, curves=more)."""
     sources = Sources(artifact, root)
-    given = {"recorded" if name == "summary" else name: each for name, each in rows.items()}
-    vars(sources).update({"verdicts": []} | given)
+    if "summary" in rows:
+        rows["summary"] = with_originals(artifact.configuration, artifact.paper, rows["summary"])
+    vars(sources).update({"verdicts": [], **rows})
     return sources
 
 

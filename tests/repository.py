@@ -107,9 +107,6 @@ class BestTable(Artifact):
         return [Cell(self.settings.task, self.settings.model, self.settings.size)]
 
 
-KIND = BestTable
-
-
 def draw(artifact: BestTable, sources: Any) -> Any:
     from hidden_dynamics.artifacts.tables import Table, number
 

@@ -152,7 +152,7 @@ def test_every_row_of_a_table_stands_against_its_baseline(artifacts):
     """Tables of results whose rows are compared at one size: all pairs, in both variants where there are two."""
     compared = 0
     for name, artifact in artifacts.items():
-        if getattr(artifact.published, "across_sizes", None):
+        if artifact.published and artifact.published.content.get("across_sizes"):
             continue
         made = claims_of(artifact)
         claimed = {frozenset((claim.subject, claim.reference)) for claim in made if claim.kind == "better"}

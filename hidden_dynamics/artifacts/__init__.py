@@ -11,11 +11,8 @@ __all__ = ["Artifact", "artifact_named", "left_out_note", "load_artifacts", "loa
 
 
 def load_artifacts(configuration: Configuration) -> dict[str, Artifact]:
-    """Every configured artifact that has something to show, by name, held to its kind and to what is configured.
-
-    Raises:
-        UserError: settings are not as the kind has them, or name what is not configured.
-    """
+    """Every configured artifact that has something to show, by name, held to its kind and to what is configured; a
+    `UserError` where settings are not as the kind has them, or name what is not configured."""
     return {artifact.name: artifact for artifact in _every(configuration) if not artifact.is_left_out}
 
 
@@ -36,11 +33,7 @@ def _every(configuration: Configuration) -> Iterator[Artifact]:
 
 
 def artifact_named(configuration: Configuration, name: str, origin: str = "config/artifacts.yaml") -> Artifact:
-    """One artifact.
-
-    Raises:
-        UserError: there is none of this name, or its settings are not as its kind has them.
-    """
+    """One artifact; a `UserError` where there is none of this name, or its settings are not as its kind has them."""
     known(name, configuration.artifacts, "artifact", origin)
     for place, content in configuration.artifact_layers[name]:
         kind = kinds.find(content.get("kind"), f"{place}.kind")

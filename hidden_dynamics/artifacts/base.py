@@ -1,8 +1,8 @@
 """A table or figure of a paper: its settings, its cells and files, the paper's numbers, its drawing.
 
-A kind of artifact is one class derived from `Artifact`, in a module of `hidden_dynamics.artifacts.kinds` that is named
-as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads these modules
-before it builds its graph, so they import matplotlib and pandas where something is drawn.
+A kind of artifact is the last class derived from `Artifact` in a module of `hidden_dynamics.artifacts.kinds` that is
+named as the kind. Rules, page, forecast and claims ask it. The workflow reads these modules before it builds its graph,
+so they import matplotlib and pandas where something is drawn.
 """
 
 import importlib
@@ -200,11 +200,7 @@ class Artifact(ABC):
         return load_published(self.settings.published) if self.settings.published else None
 
     def number(self, cell: Cell, metric: str) -> Number | None:
-        """The paper's number for a cell.
-
-        Raises:
-            UserError: config/metrics.yaml has no such metric.
-        """
+        """The paper's number for a cell; a `UserError` where config/metrics.yaml has no such metric."""
         if self.published is None:
             return None
         task = published_task(self.configuration, cell.task)

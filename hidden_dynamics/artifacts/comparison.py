@@ -110,7 +110,7 @@ def compared(artifact: BesidePublished, records: Sequence[Record], verdicts: Row
         `published_gap`; `ordering`, whether both gaps have one sign. NaN or None where there is nothing to compare, and
         but for `gap` where the record or its baseline deviates from the paper.
     """
-    found, shared = [], ["task", "metric", *([] if artifact.published.across_sizes else ["paper_size"])]
+    found, shared = [], ["task", "metric", *([] if artifact.published.content.get("across_sizes") else ["paper_size"])]
     baselines = [record for record in records if record["model"] == artifact.published.baseline]
     for record in records:
         baseline = next((one for one in baselines if all(one[name] == record[name] for name in shared)), None)

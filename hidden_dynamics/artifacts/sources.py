@@ -29,15 +29,12 @@ class Sources:
     root: Path = Path()
 
     @cached_property
-    def recorded(self) -> list[dict[str, str]]:
-        """A row for each run (hidden_dynamics.results.run_files.COLUMNS)."""
-        artifact = self.artifact
-        return rows_of(artifact.configuration, artifact.cell_runs, self.root) if artifact.summarised else []
-
-    @cached_property
     def summary(self) -> list[dict[str, str]]:
-        """The same, with the paper's dataset where a task of the user's own has another."""
-        return with_originals(self.artifact.configuration, self.artifact.paper, self.recorded)
+        """A row for each run (hidden_dynamics.results.run_files.COLUMNS), with the paper's dataset where a task of the
+        user's own has another."""
+        artifact, configuration = self.artifact, self.artifact.configuration
+        rows = rows_of(configuration, artifact.cell_runs, self.root) if artifact.summarised else []
+        return with_originals(configuration, artifact.paper, rows)
 
     @cached_property
     def curves(self) -> list[list[Curve]]:
@@ -75,11 +72,7 @@ class Sources:
         return Evidence(self.artifact, [*self.summary, *self.features], self.costs, self.root)
 
     def first_run(self, model: str) -> Row:
-        """A model's row of the summary with the first seed.
-
-        Raises:
-            UserError: there is none.
-        """
+        """A model's row of the summary with the first seed; a `UserError` where there is none."""
         run = next((run for run in self.summary if run["model"] == model), None)
         if run is None:
             raise self.wrong("runs", f"there is no run of {model}")

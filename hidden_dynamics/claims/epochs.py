@@ -17,14 +17,9 @@ Course = Mapping[float, Mapping[str, float]]  # by epoch, the metrics of a run's
 def with_epochs(
     evidence: Evidence, claims: Sequence[Claim], rows: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
-    """The rows of the verdicts on claims, with `decided_at`: "19–20 of 1–20".
-
-    It is said of a comparison that is decided and from whose setup nothing deviates. All its family is judged anew at
-    each epoch, by the same rules.
-
-    Raises:
-        UserError: the metrics of a run are missing or damaged.
-    """
+    """The rows of the verdicts on claims, with `decided_at`: "19–20 of 1–20". It is said of a comparison that is
+    decided and from whose setup nothing deviates. All its family is judged anew at each epoch, by the same rules. A
+    `UserError` where the metrics of a run are missing or damaged."""
     asked = {
         row["id"]: row["verdict"]
         for row in rows

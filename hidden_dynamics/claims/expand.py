@@ -22,11 +22,8 @@ from hidden_dynamics.papers.published import NOTHING, Number, published_task, wi
 
 
 def all_claims(artifacts: Mapping[str, Any]) -> dict[str, list[Claim]]:
-    """The claims that are judged with each artifact: each comparison with the first that has it.
-
-    Raises:
-        UserError: an entry does not fit its artifact, or two claims have one id.
-    """
+    """The claims that are judged with each artifact: each comparison with the first that has it. A `UserError` where an
+    entry does not fit its artifact, or two claims have one id."""
     first: dict[tuple, Claim] = {}
     for artifact in artifacts.values():
         for entry in load_claims().about(artifact.name):
@@ -85,10 +82,7 @@ class _Maker:
     as_run: bool = False
 
     def claims(self) -> Iterator[Claim]:
-        """
-        Raises:
-            UserError: the entry does not fit the artifact.
-        """
+        """A `UserError` where the entry does not fit the artifact."""
         if self.entry.kind == "ordering":
             return itertools.chain(self.table_pairs(), self.rankings(), self.values())
         ways = {"ranking": self.rankings, "value": self.values, "ratio": self.ratios, "gain": self.gains}

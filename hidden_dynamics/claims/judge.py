@@ -11,17 +11,7 @@ from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result, testable
 from hidden_dynamics.claims.samples import Evidence
 from hidden_dynamics.claims.statistics import MOST, Estimate, Sample, holm
-from hidden_dynamics.claims.verdict import (
-    COLUMNS,
-    FAILS,
-    GATES,
-    HOLDS,
-    NOT_RUN,
-    OF_THE_PAPER,
-    UNDECIDED,
-    gate_of,
-    plain,
-)
+from hidden_dynamics.claims.verdict import COLUMNS, FAILS, GATES, HOLDS, NOT_RUN, OF_THE_PAPER, UNDECIDED, gate, plain
 from hidden_dynamics.configuration.runs import sized_model_of
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.claims import KINDS
@@ -143,7 +133,7 @@ def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
     sides = {name for name, runs in zip(two, one.result.samples, strict=False) if runs in idle}
     nothing = "both" if len(sides) > 1 else "".join(sides)
     if any(runs in idle for runs in one.result.ahead):
-        text = f"{gate_of(idle[0].naive_name)}: {names} not shown to beat {idle[0].naive_name}"
+        text = f"{gate(idle[0].naive_name)}: {names} not shown to beat {idle[0].naive_name}"
         return {"verdict": UNDECIDED, "reason": text, "nothing_learned": nothing}
     text = f"behind, and not shown to beat {idle[0].naive_name}: {names}"
     return {"verdict": verdict, "reason": "; ".join(filter(None, (reason, text))), "nothing_learned": nothing}

@@ -264,7 +264,8 @@ def ranking(claim: Claim, evidence: Evidence) -> Result:
     reason = left_out if len(learned) < len(samples) else ""
     if smallest_p(learned) >= evidence.definitions.alpha:
         return Result(reason=f"{UNLEARNED}: {reason}", samples=list(samples.values()))
-    ours = {cell: _worst_last(runs, sign) for cell, runs in learned.items()}
+    means = {cell: sign * runs.sample.mean if len(runs.values) > 1 else -math.inf for cell, runs in learned.items()}
+    ours = {cell: (-runs.failed, means[cell]) for cell, runs in learned.items()}
     ranks = {cell: sum(other < own for other in ours.values()) for cell, own in ours.items()}
     theirs = {cell: sign * number for cell, number in claim.ranked.items()}
     tau, p = statistics.kendall([([ranks[c] for c in cells], [theirs[c] for c in cells]) for cells in within])
@@ -281,10 +282,6 @@ def ranking(claim: Claim, evidence: Evidence) -> Result:
         samples=list(learned.values()),
         found=f"{agree} of {len(pairs)} pairs as printed",
     )
-
-
-def _worst_last(runs: Runs, sign: int) -> tuple[int, float]:
-    return -runs.failed, sign * runs.sample.mean if len(runs.values) > 1 else -math.inf
 
 
 def smaller(claim: Claim, evidence: Evidence) -> Result:

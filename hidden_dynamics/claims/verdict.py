@@ -29,7 +29,7 @@ def word(row: Row) -> str:
     return row["verdict"] if row["deviations"] else OF_THE_PAPER.get(row["verdict"], row["verdict"])
 
 
-def gate_of(baseline: str) -> str:
+def gate(baseline: str) -> str:
     """Which of the gates a naive baseline is."""
     return LINEAR if baseline.startswith("ridge") else UNLEARNED
 

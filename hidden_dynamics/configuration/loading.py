@@ -8,39 +8,26 @@ import functools
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hidden_dynamics.configuration import schema
 from hidden_dynamics.configuration.entries import known, merge, mistake, read_yaml, typed, with_types
 from hidden_dynamics.configuration.paths import Paths
-from hidden_dynamics.configuration.schema import (
-    FOR_ALL,
-    ArtifactName,
-    Dataset,
-    Metric,
-    Model,
-    Name,
-    Scale,
-    Settings,
-    Task,
-    TaskModel,
-    Training,
-    Variant,
-)
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
 ENVIRONMENT = "HIDDEN_DYNAMICS_CONFIG"  # the settings of the workflow that runs a script, as JSON
 PARTS = {
-    "datasets": dict[Name, Dataset],
-    "metrics": dict[Name, Metric],
-    "models": dict[Name, Model],
-    "tasks": dict[Name, Task],
-    "variants": dict[Name, Variant],
-    "scales": dict[Name, Scale],
-    "artifacts": dict[ArtifactName, dict[str, Any]],
+    "datasets": dict[schema.Name, schema.Dataset],
+    "metrics": dict[schema.Name, schema.Metric],
+    "models": dict[schema.Name, schema.Model],
+    "tasks": dict[schema.Name, schema.Task],
+    "variants": dict[schema.Name, schema.Variant],
+    "scales": dict[schema.Name, schema.Scale],
+    "artifacts": dict[schema.ArtifactName, dict[str, Any]],
 }
 DATASETS = ROOT / "config" / "datasets.yaml"
 RECURRENT_NETWORK = "hidden_dynamics.models.recurrent_network.RecurrentNetwork"  # of tasks that name no other
@@ -57,14 +44,14 @@ class Configuration:
             and the overrides where they change the artifact: a mistake is named where it was made.
     """
 
-    settings: Settings
-    scale: Scale
-    datasets: Mapping[str, Dataset]
-    metrics: Mapping[str, Metric]
-    models: Mapping[str, Model]
-    tasks: Mapping[str, Task]
-    papers_tasks: Mapping[str, Task]
-    variants: Mapping[str, Variant]
+    settings: schema.Settings
+    scale: schema.Scale
+    datasets: Mapping[str, schema.Dataset]
+    metrics: Mapping[str, schema.Metric]
+    models: Mapping[str, schema.Model]
+    tasks: Mapping[str, schema.Task]
+    papers_tasks: Mapping[str, schema.Task]
+    variants: Mapping[str, schema.Variant]
     artifact_layers: Mapping[str, list[tuple[str, Mapping[str, Any]]]]
 
     @functools.cached_property
@@ -180,7 +167,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
             key.
     """
     given = read_yaml(directory / "config.yaml") if settings is None else with_types(settings)
-    chosen = typed(Settings, given, "config.yaml")
+    chosen = typed(schema.Settings, given, "config.yaml")
     raw = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}
     parts = {name: typed(kind, raw[name], f"config/{name}.yaml") for name, kind in PARTS.items()}
     scale = known(chosen.scale, parts["scales"], "scale", "config.yaml: scale")
@@ -197,24 +184,21 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
     return configuration
 
 
-def load_datasets(path: Path = DATASETS) -> dict[str, Dataset]:
-    """The registry of datasets alone, at `path`.
-
-    Raises:
-        UserError: the file is missing or malformed, or a stand-in names a dataset that does not exist.
-    """
+def load_datasets(path: Path = DATASETS) -> dict[str, schema.Dataset]:
+    """The registry of datasets alone, at `path`; a `UserError` where the file is missing or malformed, or a stand-in
+    names a dataset that does not exist."""
     datasets = typed(PARTS["datasets"], read_yaml(path), str(path))
     _check_originals(datasets, str(path))
     return datasets
 
 
-def _check_originals(datasets: Mapping[str, Dataset], origin: str) -> None:
+def _check_originals(datasets: Mapping[str, schema.Dataset], origin: str) -> None:
     for name, dataset in datasets.items():
         for original in dataset.originals:
             known(original, datasets, "dataset", f"{origin}: {name}.stand_in_for")
 
 
-def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) -> dict[str, Task]:
+def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) -> dict[str, schema.Task]:
     _check_tasks(parts, parts["tasks"], "config/tasks.yaml")
     content = copy.deepcopy(raw["tasks"])
     for model, entry in parts["models"].items():
@@ -238,24 +222,24 @@ def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) ->
     return {name: _with_grids(task) for name, task in tasks.items()}
 
 
-def _checked_tasks(parts: Mapping, content: Mapping, origin: str) -> dict[str, Task]:
+def _checked_tasks(parts: Mapping, content: Mapping, origin: str) -> dict[str, schema.Task]:
     file, _, key = origin.partition(": ")
     tasks = typed(PARTS["tasks"], content, file, key)
     _check_tasks(parts, tasks, origin)
     return tasks
 
 
-def _with_grids(task: Task) -> Task:
+def _with_grids(task: schema.Task) -> schema.Task:
     """The task with every model's grid of hyperparameters written out: a size for each combination."""
     return task.model_copy(update={"models": {name: _with_grid(model) for name, model in task.models.items()}})
 
 
-def _with_grid(model: TaskModel) -> TaskModel:
+def _with_grid(model: schema.TaskModel) -> schema.TaskModel:
     if model.grid is None:
         return model
     points = [dict(zip(model.grid, point, strict=True)) for point in itertools.product(*model.grid.values())]
     by_size = {"-".join(f"{k}{v}" for k, v in point.items()): {"hyperparameters": point} for point in points}
-    return TaskModel.model_validate({**model.given(), "sizes": list(by_size), "by_size": by_size})
+    return schema.TaskModel.model_validate({**model.given(), "sizes": list(by_size), "by_size": by_size})
 
 
 def _merge_artifacts(raw: Mapping, scale: str, settings: Mapping) -> dict[str, list[tuple[str, Mapping[str, Any]]]]:
@@ -270,7 +254,7 @@ def _merge_artifacts(raw: Mapping, scale: str, settings: Mapping) -> dict[str, l
     return layers
 
 
-def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None:
+def _check_tasks(parts: Mapping, tasks: Mapping[str, schema.Task], origin: str) -> None:
     """Every name that a task uses must be defined, and its runs must differ in name; `origin` was merged last."""
     within = f"{origin}." if ": " in origin else f"{origin}: "
     for name, task in tasks.items():
@@ -285,20 +269,20 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None
                 _check_training(task.training, training, f"{within}{name}.models.{model}.training")
 
 
-def _check_training(usual: Training, changes: Mapping, place: str) -> None:
+def _check_training(usual: schema.Training, changes: Mapping, place: str) -> None:
     """A model's training must be complete and right once it is merged into its task's."""
     if changes:
         file, _, key = place.partition(": ")
-        typed(Training, merge(usual.given(), changes), file, key)
+        typed(schema.Training, merge(usual.given(), changes), file, key)
 
 
-def _check_variants(variants: Mapping[str, Variant], chosen: Mapping[str, str], place: str) -> None:
+def _check_variants(variants: Mapping[str, schema.Variant], chosen: Mapping[str, str], place: str) -> None:
     for name, value in chosen.items():
         known(name, ["default", *variants], "variant", place)
-        known(value, FOR_ALL if name == "default" else variants[name].values, "value", f"{place}.{name}")
+        known(value, schema.FOR_ALL if name == "default" else variants[name].values, "value", f"{place}.{name}")
 
 
-def _check_metrics(parts: Mapping, name: str, task: Task, within: str) -> None:
+def _check_metrics(parts: Mapping, name: str, task: schema.Task, within: str) -> None:
     """Refuse a metric that is reported or triggers averaging and has no entry in config/metrics.yaml."""
     known(task.training.report.metric, parts["metrics"], "metric", f"{within}{name}.training.report.metric")
     if task.training.averaging is not None:
@@ -308,7 +292,7 @@ def _check_metrics(parts: Mapping, name: str, task: Task, within: str) -> None:
             raise mistake(place, "expected a metric of which less is better, such as validation_loss.")
 
 
-def _check_sizes(name: str, task: Task, model: str, entry: TaskModel, within: str) -> None:
+def _check_sizes(name: str, task: schema.Task, model: str, entry: schema.TaskModel, within: str) -> None:
     if entry.grid is not None and (entry.sizes or entry.by_size):
         raise mistake(f"{within}{name}.models.{model}", "a grid makes the sizes: leave out sizes and by_size.")
     run_as: dict[Any, Any] = {}
@@ -352,25 +336,19 @@ def _check_names(c: Configuration) -> None:
 
 def _check_classes(c: Configuration) -> None:
     """A run's specification knows its classes by their names alone, which therefore must differ."""
-    places: dict[str, str] = {}
-    for place, where in _classes(c.models, c.tasks):
-        first = places.setdefault(class_name(place), place)
-        if first != place:
-            raise mistake(
-                where, f"{place} has the name of {first}, by which a run's specification knows it: rename one."
-            )
-
-
-def _classes(models: Mapping[str, Model], tasks: Mapping[str, Task]) -> Iterator[tuple[str, str]]:
-    """The dotted name of each class, and where it is configured."""
-    named = [(RECURRENT_NETWORK, "the usual network")]
-    for name, model in models.items():
+    named = [(RECURRENT_NETWORK, "the usual network")]  # the dotted name of each class, and where it is configured
+    for name, model in c.models.items():
         where = f"config/models.yaml: {name}"
         named += [(model.network, f"{where}.network"), (model.core, f"{where}.core")]
-    for name, task in tasks.items():
+    for name, task in c.tasks.items():
         where = f"config/tasks.yaml: {name}"
         named += [(task.task_class, f"{where}.class"), (task.network, f"{where}.network")]
-    return ((place, where) for place, where in named if place)
+    places: dict[str, str] = {}
+    for place, where in named:
+        first = places.setdefault(class_name(place), place) if place else place
+        if first != place:
+            text = f"{place} has the name of {first}, by which a run's specification knows it: rename one."
+            raise mistake(where, text)
 
 
 def class_name(place: str) -> str:
@@ -379,14 +357,9 @@ def class_name(place: str) -> str:
 
 
 def parse_settings(text: str | None) -> dict[str, Any]:
-    """The settings that a script's `--config` gives: a JSON object, merged over config.yaml.
-
-    Without it, the settings of the workflow that runs the script (Snakemake's command line may have changed some, and
-    hands them over in the environment), or config.yaml alone.
-
-    Raises:
-        UserError: the text is no JSON object.
-    """
+    """The settings that a script's `--config` gives, merged over config.yaml; a `UserError` where they are no JSON
+    object. Without it, the settings of the workflow that runs the script (Snakemake's command line may have changed
+    some, and hands them over in the environment), or config.yaml alone."""
     base = read_yaml(ROOT / "config.yaml")
     text = os.environ.get(ENVIRONMENT) if text is None else text
     if not text:

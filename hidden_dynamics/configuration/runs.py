@@ -100,11 +100,8 @@ def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
 
 
 def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:
-    """The run of `model` at the paper's size on `task` with `seed`, fully specified.
-
-    Raises:
-        UserError: the task, the model or the size is not configured.
-    """
+    """The run of `model` at the paper's size on `task` with `seed`, fully specified; a `UserError` where the task, the
+    model or the size is not configured."""
     return resolve_seeds(configuration, Cell(task, model, paper_size), [seed])[0]
 
 
@@ -138,11 +135,8 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
     size = None if paper_size is None else entry.sizes.get(paper_size, paper_size)
     variants = variants_taken(configuration, task, model)
     consequences = _consequences(configuration, variants)
-    places = {
-        "network": about.network or entry.network or RECURRENT_NETWORK,
-        "core": about.core,
-        "task_class": entry.task_class,
-    }
+    network = about.network or entry.network or RECURRENT_NETWORK
+    places = {"network": network, "core": about.core, "task_class": entry.task_class}
     spec = {
         "task": task,
         "model": model,
@@ -161,10 +155,7 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
         "dataset": entry.dataset,
         "data": entry.data,
         "training": merge(
-            entry.training.given(),
-            settings.training,
-            by_size.get("training", {}),
-            consequences["training"],
+            entry.training.given(), settings.training, by_size.get("training", {}), consequences["training"]
         ),
         "precision": configuration.settings.precision,
         "variants": variants,

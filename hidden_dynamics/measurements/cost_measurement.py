@@ -19,18 +19,9 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
-from hidden_dynamics.measurements.interleaved import (
-    evaluation_step,
-    first_batch,
-    interleaved,
-    ratios_within_rounds,
-    subject_of,
-    training_step,
-)
+from hidden_dynamics.measurements.interleaved import ACTIONS, first_batch, interleaved, ratios_within_rounds, subject_of
 from hidden_dynamics.measurements.processes import allocated_beyond, in_fresh_process, processor, resident_beyond
 from hidden_dynamics.training import devices
-
-ACTIONS = {"training": training_step, "evaluation": evaluation_step}
 
 
 class Circumstances(NamedTuple):
@@ -108,12 +99,8 @@ def timed(runs: Sequence[Run], path: str, circumstances: Circumstances) -> Sessi
     for (model, kind), action in actions.items() if device.type == "cuda" else ():
         memory.setdefault(model, {})[f"{kind}_memory"] = allocated_beyond(action, device)
     batches = {
-        subject.run.model: {
-            "batch": subject.samples,
-            "steps": subject.steps,
-            "samples_per_epoch": subject.samples_per_epoch,
-        }
-        for subject in subjects
+        one.run.model: {"batch": one.samples, "steps": one.steps, "samples_per_epoch": one.samples_per_epoch}
+        for one in subjects
     }
     return Session(batches, times, memory)
 

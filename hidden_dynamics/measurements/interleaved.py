@@ -74,6 +74,9 @@ def evaluation_step(subject: Subject, batch: Any) -> None:
         subject.task.loss(subject.network, batch)
 
 
+ACTIONS = {"training": training_step, "evaluation": evaluation_step}
+
+
 def interleaved(
     actions: Mapping[Name, Callable[[], Any]],
     rounds: int,

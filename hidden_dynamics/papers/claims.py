@@ -109,10 +109,7 @@ class Definitions(Entry):
     power: Share
 
     def margin(self, metric: str) -> Margin:
-        """
-        Raises:
-            UserError: no margin is defined for the metric.
-        """
+        """A `UserError` where no margin is defined for the metric."""
         return self.margins[known(metric, self.margins, "margin", f"{ORIGIN}: definitions.margins")]
 
     @property
@@ -200,11 +197,8 @@ class Claims(Entry):
 
 @cache
 def load_claims(path: Path = FILE) -> Claims:
-    """
-    Raises:
-        UserError: the file is missing, is not as it should be, names two entries alike, or one names a part that is
-            none, or has neither a reference nor a naive baseline to be held to.
-    """
+    """A `UserError` where the file is missing, is not as it should be, names two entries alike, or one names a part
+    that is none, or has neither a reference nor a naive baseline to be held to."""
     content = typed(Claims, read_yaml(path), ORIGIN)
     names = [entry.id for entry in content.claims]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -223,11 +217,8 @@ def load_claims(path: Path = FILE) -> Claims:
 
 
 def artifacts_with_claims(configuration: Configuration) -> list[str]:
-    """The artifacts that claims rest on, in the order of config/artifacts.yaml.
-
-    Raises:
-        UserError: an entry names an artifact that is not configured.
-    """
+    """The artifacts that claims rest on, in the order of config/artifacts.yaml; a `UserError` where an entry names an
+    artifact that is not configured."""
     content = load_claims()
     for entry in content.claims:
         known(entry.artifact, configuration.artifacts, "artifact", f"{ORIGIN}: {entry.id}")

@@ -87,11 +87,8 @@ class Logs:
 
 @functools.cache
 def load_logs(name: str) -> Logs:
-    """The logs of a file of published/, such as "momentumrnn/logs.yaml".
-
-    Raises:
-        UserError: it or its table is missing, or not as it should be; the message names file and line.
-    """
+    """The logs of a file of published/, such as "momentumrnn/logs.yaml"; a `UserError` that names file and line where
+    it or its table is missing, or not as it should be."""
     about, table = name, name.removesuffix(".yaml") + ".csv"
     origin, logs = f"published/{table}", {}
     try:
@@ -109,11 +106,8 @@ def load_logs(name: str) -> Logs:
 
 
 def _logged(configuration: Configuration, about: About, task: str, log: Log) -> dict[str, Any] | None:
-    """The settings that a log was made with; None of a cell that is not configured.
-
-    Raises:
-        UserError: the log names a hyperparameter that its model does not have, or lacks one that it has.
-    """
+    """The settings that a log was made with; None of a cell that is not configured. A `UserError` where the log names a
+    hyperparameter that its model does not have, or lacks one that it has."""
     first, models = log[0], configuration.papers_tasks[task].models
     if first.model not in models or first.size not in models[first.model].run_sizes:
         return None

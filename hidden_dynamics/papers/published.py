@@ -110,16 +110,6 @@ class Published:
         """The model that the others are held to; where none is named, that of the first row."""
         return self.content.get("baseline") or self.rows[0]["model"]
 
-    @property
-    def across_sizes(self) -> bool:
-        """Whether the baseline is that of any size."""
-        return self.content.get("across_sizes", False)
-
-    @property
-    def choosing(self) -> tuple[str, ...]:
-        """The metrics by which a run chooses its evaluation, where they are none of those shown."""
-        return listed(self.content.get("chosen_by"))
-
     def metrics_on(self, task: str) -> list[str]:
         """The metrics that a table of results shows of a task."""
         columns = self.content["metrics"].items()
@@ -157,11 +147,8 @@ class Published:
 
 @functools.cache
 def load_published(name: str) -> Published:
-    """One published file, such as "momentumrnn/table1.yaml".
-
-    Raises:
-        UserError: it is missing, is no YAML, or has not what a file of its kind has.
-    """
+    """One published file, such as "momentumrnn/table1.yaml"; a `UserError` where it is missing, is no YAML, or has not
+    what a file of its kind has."""
     content = read_yaml(PUBLISHED / name)
     try:
         numbers, _ = tuple(_numbers(content)), (content["source"], content["rows"] or content["baseline"])

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.kinds.forest import Forest, deviating
 from hidden_dynamics.artifacts.notes import choices_notes
@@ -16,9 +14,9 @@ from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, OF_THE_PAPER, UN
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.claims_list import findings, shown
 from hidden_dynamics.publication.command import command_of
+from hidden_dynamics.publication.readme import filled
 from hidden_dynamics.results.rows import Row
 
-TEMPLATE = Path(__file__).parent / "templates" / "findings.md.j2"
 LISTED = (*OF_THE_PAPER.values(), HOLDS, FAILS)
 IN_SHORT = ("Found", "p", "n")  # of a claim that is asked for its direction alone
 TABLES = {  # kinds that answer a question of ours, no claim of the papers
@@ -47,9 +45,8 @@ def page(
     ]
     listed = [row for row in claims if word(row) in LISTED]
     models = [row[side].partition("-")[0] for row in listed for side in ("subject", "reference")]
-    about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
-    template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), undefined=jinja2.StrictUndefined, **about)
-    return template.render(
+    return filled(
+        "findings.md.j2",
         command=command_of(configuration),
         scale=configuration.scale_name,
         found=in_numbers(claims),

@@ -34,14 +34,8 @@ RUN_COLUMNS = ("run", *(column for column in COLUMNS if column not in LEFT_OUT),
 
 
 def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
-    """The content of every file by its path, the description of them all last.
-
-    Args:
-        root: where the results directory is.
-
-    Raises:
-        UserError: a result is missing or damaged.
-    """
+    """The content of every file by its path, the description of them all last; `root` is where the results directory
+    is. A `UserError` where a result is missing or damaged."""
     paths = configuration.paths
     rows = read_rows(root / paths.all_runs)
     directories = {run_id(row): root / row["directory"] for row in rows}
@@ -131,12 +125,9 @@ def _measured(path: Path, configuration: Configuration) -> bytes:
 
 
 def publish(files: Mapping[str, bytes], directory: Path) -> None:
-    """Put the files in the place of what was published there before; they are written beside it first.
-
-    Raises:
-        UserError: the directory has something else in it, or a run that is not among these, which is named.
-        OSError: the disk is full or read-only, and is named.
-    """
+    """Put the files in the place of what was published there before; they are written beside it first. A `UserError`
+    names what else is in the directory, or a run in it that is not among these; an OSError a disk that is full or
+    read-only."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     _refuse(directory, files["runs.csv"])
     with naming_the_disk(directory), tempfile.TemporaryDirectory(dir=directory.parent, prefix=".published") as beside:

@@ -14,7 +14,7 @@ from hidden_dynamics.papers.deviations import changed_words
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.results.rows import Row
 
-TEMPLATE = Path(__file__).parent / "templates" / "readme.md.j2"
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping[str, Artifact], found: str) -> str:
@@ -27,9 +27,8 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
     tasks: dict[str, list[Row]] = {}
     for run in runs:
         tasks.setdefault(run["task"], []).append(run)
-    about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
-    template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), undefined=jinja2.StrictUndefined, **about)
-    return template.render(
+    return filled(
+        "readme.md.j2",
         configuration=configuration,
         command=command_of(configuration),
         runs=runs,
@@ -43,3 +42,10 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
         measured=any(artifact.measured for artifact in artifacts.values()),
         left_out=left_out_note(configuration),
     )
+
+
+def filled(name: str, **values: Any) -> str:
+    """One of the publication's templates, filled in."""
+    about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    text = (TEMPLATES / name).read_text(encoding="utf-8")
+    return jinja2.Template(text, undefined=jinja2.StrictUndefined, **about).render(**values)

@@ -46,21 +46,14 @@ class Publication:
             self.entities = {}
 
     def read(self, path: str) -> bytes:
-        """
-        Raises:
-            UserError: the file is missing, or is not what was published.
-        """
+        """A `UserError` where the file is missing, or is not what was published."""
         file, published = self.directory / path, self.entities.get(path, {}).get("sha256")
         if not file.is_file() or sha256(content := file.read_bytes()).hexdigest() != published:
             raise UserError(f"{file} is missing, or not of its digest in {METADATA}: restore it with git.", file=file)
         return content
 
     def under(self, folder: str) -> list[str]:
-        """The paths of its files in a directory.
-
-        Raises:
-            UserError: one is no plain file there; it is the error's key.
-        """
+        """The paths of its files in a directory; a `UserError`, with it as its key, where one is no plain file."""
         paths = [path for path in self.entities if path.startswith(f"{folder}/")]
         for path in itertools.filterfalse(PLAIN.fullmatch, paths):
             file = self.directory / METADATA

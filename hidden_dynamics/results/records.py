@@ -23,11 +23,8 @@ LARGEST = 2**30  # bytes in an archive: three times as many as ptb_ablation's 12
 
 
 def record_of(directory: Path) -> dict[str, bytes]:
-    """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights.
-
-    Raises:
-        UserError: one is missing or was altered; the run has not finished, or failed.
-    """
+    """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights. A
+    `UserError` where one is missing or was altered, or the run has not finished, or failed."""
     found, path = {}, directory / RECORD
     if verified(path)["status"] == "failed":  # no result; and its message may tell of the machine
         raise UserError(f"{path} says that its run failed: mend the cause, and run snakemake again.", file=path)
@@ -39,14 +36,8 @@ def record_of(directory: Path) -> dict[str, bytes]:
 
 
 def put_back(directory: Path, fingerprint: str) -> bool:
-    """Make the files of the run in `directory` of the record that was restored there.
-
-    Returns:
-        False, and nothing is made, where there is no record, or one of another specification, code or data.
-
-    Raises:
-        UserError: the record was altered.
-    """
+    """Make the files of the run in `directory` of the record that was restored there; False, and nothing is made, where
+    there is no record, or one of another specification, code or data. A `UserError` where the record was altered."""
     kept = directory / KEPT
     if not (kept / RECORD).is_file() or verified(kept / RECORD)["fingerprint"] != fingerprint:
         return False

@@ -12,12 +12,8 @@ Row = Mapping[str, str]
 
 
 def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows in one piece.
-
-    Raises:
-        ValueError: a row has something that is no column.
-        OSError: the disk is full or read-only.
-    """
+    """Write rows in one piece; a ValueError where a row has something that is no column, an OSError where the disk is
+    full or read-only."""
     with atomic(Path(path)) as handle:
         writer = csv.DictWriter(handle, columns, lineterminator="\n")
         writer.writeheader()
@@ -25,21 +21,13 @@ def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[
 
 
 def as_text(row: Mapping[str, Any]) -> dict[str, str]:
-    """A row as it is read again."""
-    return {column: _cell(value) for column, value in row.items()}
-
-
-def _cell(value: Any) -> str:
-    """None is an empty cell, truth is true or false."""
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    """A row as it is read again: None is an empty cell, truth is true or false."""
+    texts = {column: "" if value is None else str(value) for column, value in row.items()}
+    return {column: text.lower() if isinstance(row[column], bool) else text for column, text in texts.items()}
 
 
 def read_rows(path: str | Path) -> list[dict[str, str]]:
-    """The rows of a file, every cell as text, nothing as "".
-
-    Raises:
-        UserError: the file is missing.
-    """
+    """The rows of a file, every cell as text, nothing as ""; a `UserError` where the file is missing."""
     try:
         with Path(path).open(encoding="utf-8", newline="") as handle:
             return list(csv.DictReader(handle))

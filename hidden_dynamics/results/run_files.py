@@ -53,11 +53,8 @@ class RunFiles:
         return _numbers(self._path("metrics.csv"))
 
     def evaluations(self, metric: str, against: str = "iteration") -> tuple[NDArray, NDArray]:
-        """(iteration or epoch, metric) of the evaluations that measured it, each (k,) float64.
-
-        Raises:
-            UserError: none of them did.
-        """
+        """(iteration or epoch, metric) of the evaluations that measured it, each (k,) float64; a `UserError` where none
+        of them did."""
         rows = self.metrics()
         measured = [(row[against], row[metric]) for row in rows if metric in row]
         if rows and not measured:
@@ -129,11 +126,8 @@ def disagreement(run: Run, record: Mapping[str, Any]) -> str:
 
 
 def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
-    """Refuse a record (of `path`) of another run, or of this one specified otherwise than it is configured.
-
-    Raises:
-        UserError: it is; the message says what differs.
-    """
+    """Refuse a record (of `path`) of another run, or of this one specified otherwise than it is configured:
+    a `UserError` that says what differs."""
     if record["run"] != run.id:
         raise UserError(f"{path} describes {record['run']}, not {run.id}: {_remedy(path)}", file=path)
     if differing := _differing(run, record):
@@ -158,11 +152,8 @@ def with_checksums(record: Mapping[str, Any], directory: Path, names: Iterable[s
 
 
 def verified(path: Path) -> dict[str, Any]:
-    """The record of a run, `path` or the one beside it, where both are what the run left behind.
-
-    Raises:
-        UserError: one is missing or was altered.
-    """
+    """The record of a run, `path` or the one beside it, where both are what the run left behind; a `UserError` where
+    one is missing or was altered."""
     record_path = path.with_name(RECORD)
     try:
         record = json.loads(record_path.read_bytes())
@@ -208,23 +199,13 @@ def _numbers(path: Path) -> list[dict[str, float]]:
 
 
 def rows_of(configuration: Configuration, runs: Iterable[Run], root: Path) -> list[dict[str, str]]:
-    """A row for each run, by column.
-
-    Args:
-        root: what the runs' directories are relative to.
-
-    Raises:
-        UserError: a run has not finished, its record is damaged, or is of another specification than configured.
-    """
+    """A row for each run, by column; `root` is what the runs' directories are relative to. A `UserError` where a run
+    has not finished, or its record is damaged, or is of another specification than configured."""
     return [row_of(configuration, run, RunFiles(root / run.directory).record(), root) for run in runs]
 
 
 def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], root: Path) -> dict[str, str]:
-    """The row of a run's record; mappings are JSON.
-
-    Raises:
-        UserError: it is of another run or specification.
-    """
+    """The row of a run's record; mappings are JSON. A `UserError` where it is of another run or specification."""
     check_is_of(run, record, root / run.directory / RECORD)
     spec, dataset, reported = record["spec"], record["dataset"], record["reported"] or {}
     same = ("scale", "label", "parameters", "status", "diverged_at", "failure", "iterations", "naive", "test_set")

@@ -16,14 +16,8 @@ from hidden_dynamics.results.run_files import RECORD, verified
 
 
 def load_data(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> prepared.Prepared:
-    """The prepared data that a run was trained on.
-
-    Args:
-        configuration: says where the prepared data is; nothing else of it counts.
-
-    Raises:
-        UserError: it is missing, or is not what the run was trained on.
-    """
+    """The prepared data that a run was trained on, where the configuration has them; a `UserError` where they are
+    missing, or are not what the run was trained on."""
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path)
     trained_on = record["dataset"]["digest"]
@@ -34,11 +28,8 @@ def load_data(configuration: Configuration, run: Run, record: Mapping[str, Any])
 
 
 def load_weights(network: nn.Module, directory: Path) -> None:
-    """Put the weights of the run in `directory` into its network, wherever that is.
-
-    Raises:
-        UserError: they are missing or were altered.
-    """
+    """Put the weights of the run in `directory` into its network, wherever that is; a `UserError` where they are
+    missing or were altered."""
     path = directory / WEIGHTS
     if not path.is_file():
         again = directory if (directory / KEPT).is_dir() else directory / RECORD  # a restored run has no checkpoint

@@ -71,10 +71,7 @@ class Ablation(BesidePublished, InPanels):
         return self.chosen_metrics()
 
     def published_grid(self, panel: PanelSettings) -> GridRow:
-        """
-        Raises:
-            UserError: the paper has no such grid.
-        """
+        """A `UserError` where the paper has no such grid."""
         task = published_task(self.configuration, panel.task)
         row = self.published.grid(task, panel.model, panel.metric)
         if row is None:
@@ -93,15 +90,9 @@ class Ablation(BesidePublished, InPanels):
             yield panel.task, panel.metric, {cell: value for cell, value in values.items() if cell in configured}
 
 
-KIND = Ablation
-
-
 def draw(artifact: Ablation, sources: Sources) -> "Figure":
-    """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
-
-    Raises:
-        UserError: nothing is published for a panel, or it has no runs.
-    """
+    """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below. A `UserError`
+    where nothing is published for a panel, or it has no runs."""
     configuration = artifact.configuration
     panels = [panel_of(artifact, sources, settings) for settings in artifact.panels]
     runs = [run for panel in panels for run in panel.runs]

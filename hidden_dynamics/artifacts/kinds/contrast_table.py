@@ -14,20 +14,17 @@ from pydantic import Field
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
 from hidden_dynamics.artifacts.notes import figure_notes, reported_note, subtitle_of
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
-from hidden_dynamics.claims.verdict import UNLEARNED, gate_of
+from hidden_dynamics.claims.verdict import UNLEARNED, gate
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.configuration.schema import Size
 
 if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.sources import Sources
     from hidden_dynamics.claims.samples import Runs
 
-DIFFERENCES = {
-    "s": ("control", "plain"),
-    "momentum": ("filter", "control"),
-}  # the lead of the first side over the second
+DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # leads of the first over the second
 HEADINGS = {"s": "What s does: lead of control over plain core", "momentum": "What μ adds: lead of filter over control"}
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "gate": ""}
@@ -75,10 +72,7 @@ class ContrastTable(Artifact):
         return [row.metric for row in self.settings.rows]
 
 
-KIND = ContrastTable
-
-
-def draw(artifact: ContrastTable, sources: "Sources") -> Table:
+def draw(artifact: ContrastTable, sources: Sources) -> Table:
     """A row for each filter."""
     configuration, records = artifact.configuration, _records(artifact, sources)
     return Table.of(
@@ -92,7 +86,7 @@ def draw(artifact: ContrastTable, sources: "Sources") -> Table:
 # As data
 
 
-def _records(artifact: ContrastTable, sources: "Sources") -> list[Record]:
+def _records(artifact: ContrastTable, sources: Sources) -> list[Record]:
     """A record for each filter: each side over seeds, and both differences, oriented so that above 0 is better.
 
     Each difference has its interval and p, and p by Holm's method over all different ones of the core on the task, run
@@ -121,7 +115,7 @@ def _records(artifact: ContrastTable, sources: "Sources") -> list[Record]:
     return [record for record, _, _ in records]
 
 
-def _compared(artifact: ContrastTable, sources: "Sources", metric: str, cells: Mapping[str, Cell]) -> Record:
+def _compared(artifact: ContrastTable, sources: Sources, metric: str, cells: Mapping[str, Cell]) -> Record:
     """The sides over seeds, and both differences with interval and p."""
     sides = {side: sources.evidence.number_of(cell, metric) for side, cell in cells.items()}
     record = _sides(artifact, metric, cells, sides)
@@ -181,7 +175,7 @@ def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
     gains = [ahead.sign * (ahead.scores[seed] - ahead.naive[seed]) for seed in ahead.scores if seed in ahead.naive]
     few = len(ahead.values) < FEWEST
     learned = all(gain > 0 for gain in gains) if few else ahead.learned(LEARNING) is not False
-    found = NONE | {"difference": lead, "gate": "" if learned else gate_of(ahead.naive_name)}
+    found = NONE | {"difference": lead, "gate": "" if learned else gate(ahead.naive_name)}
     if not learned or ahead.failed or any(len(runs.values) < FEWEST for runs in sides):
         return found
     (own, *_), _ = estimates([one, other], blocks, (one.sign, -one.sign))
@@ -214,7 +208,7 @@ def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
 
 def _side_text(record: Record, side: str, decimals: int) -> str:
     own = {name.removeprefix(f"{side}_"): value for name, value in record.items() if name.startswith(f"{side}_")}
-    none = "none learned" if gate_of(own["naive"]) == UNLEARNED else f"none beats {own['naive']}"
+    none = "none learned" if gate(own["naive"]) == UNLEARNED else f"none beats {own['naive']}"
     return ours_text(own, decimals, *([none] if own["learned"] == 0 and own["n"] else []))
 
 

@@ -7,14 +7,13 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.sheet import page, style
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.data import copying
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from hidden_dynamics.artifacts.sources import Sources
 
 WORD, ALPHABET, BLANKS = [1, 2, 3, 4, 2], 4, 20
 CELL_COLOURS = {"letter": "#cfe2f3", "blank": "#f7f7f7", "start": "#fbd5a5"}
@@ -31,10 +30,7 @@ class CopyingExample(Artifact):
         return []
 
 
-KIND = CopyingExample
-
-
-def draw(artifact: CopyingExample, sources: "Sources") -> "Figure":
+def draw(artifact: CopyingExample, sources: Sources) -> "Figure":
     """The paper's example: A = {1, 2, 3, 4}, K = 5, L = 20."""
     subtitle = f"alphabet {{1, 2, 3, 4}}, K = {len(WORD)}, L = {BLANKS}"
     inputs, targets = copying.sequences(np.array([WORD], np.uint8), BLANKS, ALPHABET)

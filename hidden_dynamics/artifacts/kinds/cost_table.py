@@ -8,19 +8,17 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.notes import variants_note
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number
 from hidden_dynamics.configuration.runs import Cell, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.deviations import data_text, listed
-
-if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.sources import Sources
 
 QUANTITIES = {"time": TIMES, "memory": MEMORIES}
 
@@ -60,10 +58,7 @@ class CostTable(MeasuredCosts):
         return []  # they are measured, not trained
 
 
-KIND = CostTable
-
-
-def draw(artifact: CostTable, sources: "Sources") -> Table:
+def draw(artifact: CostTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
     costs, quantities = measured_costs(sources), QUANTITIES[artifact.settings.quantity]
     records = [_record(artifact, costs, cell, quantity) for cell in artifact.cells() for quantity in quantities]
@@ -109,12 +104,9 @@ def _row(artifact: CostTable, records: Sequence[Record]) -> TextRow:
 # Shared with the table of times to an accuracy
 
 
-def measured_costs(sources: "Sources") -> list[dict[str, Any]]:
-    """The costs of an artifact's models, a row for each model and quantity: `over_processes`.
-
-    Raises:
-        UserError: a process has not one row for each model and quantity, as those of a publication with fewer models.
-    """
+def measured_costs(sources: Sources) -> list[dict[str, Any]]:
+    """The costs of an artifact's models, a row for each model and quantity: `over_processes`. A `UserError` where a
+    process has not one row for each model and quantity, as those of a publication with fewer models."""
     artifact, costs = sources.artifact, sources.costs
     found = [(row["process"], row["model"], row["quantity"]) for row in costs]
     needed = [(cell.model, quantity) for cell in artifact.cells() for quantity in (*TIMES, *MEMORIES)]

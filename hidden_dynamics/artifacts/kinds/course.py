@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, begun, ours_text, over_seeds, size_text
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, resolve
@@ -20,7 +21,6 @@ from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import FEWEST
 
 if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.sources import Sources
     from hidden_dynamics.claims.statistics import Sample
 
 DECIMALS = 4
@@ -73,10 +73,7 @@ class Course(Artifact):
         return not self.cells()
 
 
-KIND = Course
-
-
-def draw(artifact: Course, sources: "Sources") -> Table:
+def draw(artifact: Course, sources: Sources) -> Table:
     """A row for each cell to whose runs a log speaks; of the others, a note says why none does."""
     configuration = artifact.configuration
     records = [_compared(artifact, sources, cell, artifact.logs[cell]) for cell in artifact.cells()]
@@ -95,7 +92,7 @@ def draw(artifact: Course, sources: "Sources") -> Table:
     )
 
 
-def _compared(artifact: Course, sources: "Sources", cell: Cell, log: Log) -> Record:
+def _compared(artifact: Course, sources: Sources, cell: Cell, log: Log) -> Record:
     """Both losses of a cell after the last epoch that both have, and their ratio with its interval; NaN of too few."""
     from hidden_dynamics.claims.statistics import Sample, welch  # SciPy
 

@@ -107,9 +107,6 @@ class Curves(InPanels):
                     yield Cell(number.task, number.model, panel.size), number.metric
 
 
-KIND = Curves
-
-
 def draw(artifact: Curves, sources: Sources) -> "Figure":
     """One panel per configured panel, a line per model, one legend."""
     configuration = artifact.configuration

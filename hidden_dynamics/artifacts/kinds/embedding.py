@@ -26,15 +26,9 @@ class Embedding(Featured):
     """A figure of image features, which asks for nothing more than they do."""
 
 
-KIND = Embedding
-
-
 def draw(artifact: Embedding, sources: Sources) -> "Figure":
-    """Panels side by side, one per model: the map of its first seed.
-
-    Raises:
-        UserError: the features are not those of its runs, or their maps are missing or damaged.
-    """
+    """Panels side by side, one per model: the map of its first seed. A `UserError` where the features are not those of
+    its runs, or their maps are missing or damaged."""
     rows, configuration = measured_features(sources), artifact.configuration
     models = dict.fromkeys(row["model"] for row in rows)
     first = [next(row for row in rows if row["model"] == model) for model in models]
@@ -70,11 +64,8 @@ def draw(artifact: Embedding, sources: Sources) -> "Figure":
 
 
 def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[str, NDArray]]:
-    """The classes (m,) of the images that are mapped, and by model, where there is one, its map (m, 2).
-
-    Raises:
-        UserError: the file is missing.
-    """
+    """The classes (m,) of the images that are mapped, and by model, where there is one, its map (m, 2); a `UserError`
+    where the file is missing."""
     path = sources.root / sources.artifact.inputs()["maps"]
     try:
         with np.load(path, allow_pickle=False) as arrays:

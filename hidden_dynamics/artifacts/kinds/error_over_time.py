@@ -52,14 +52,8 @@ class ErrorOverTime(SideBySide):
         return [self.settings.metric]
 
 
-KIND = ErrorOverTime
-
-
 def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
-    """
-    Raises:
-        UserError: a file is missing or damaged.
-    """
+    """A `UserError` where a file is missing or damaged."""
     configuration, settings, summary = artifact.configuration, artifact.settings, sources.summary
     metric = configuration.metrics[settings.metric]
     finished = [run for run in summary if run["status"] == "finished"]

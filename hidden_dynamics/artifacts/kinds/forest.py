@@ -4,19 +4,12 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from hidden_dynamics.artifacts import questions
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import scale_notes
-from hidden_dynamics.artifacts.questions import (
-    WITH_A_WAY,
-    Comparison,
-    Difference,
-    compared,
-    headed,
-    in_deviations,
-    in_unit_of,
-    model_of,
-)
+from hidden_dynamics.artifacts.questions import WITH_A_WAY, Comparison, Difference, compared, model_of
 from hidden_dynamics.artifacts.sheet import legend_entry, page, style
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNBEATEN, UNDECIDED, word
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, find
@@ -28,8 +21,6 @@ from hidden_dynamics.results.rows import Row
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from hidden_dynamics.artifacts.sources import Sources
 
 MOST = 24  # rows that are drawn
 PAPERS = "as printed"
@@ -114,14 +105,11 @@ class Forest(Artifact):
         return None
 
 
-KIND = Forest
-
-
-def draw(artifact: Forest, sources: "Sources") -> "Figure":
+def draw(artifact: Forest, sources: Sources) -> "Figure":
     """Without any comparison, a page without a picture that says so."""
     rows = artifact.drawn(sources.claims)
-    metric, lines = common_metric(artifact, rows), headed(rows)
-    differences = [in_unit_of(metric, row) if metric else in_deviations(row) for row in rows]
+    metric, lines = common_metric(artifact, rows), questions.headed(rows)
+    differences = [questions.in_unit_of(metric, row) if metric else questions.in_deviations(row) for row in rows]
     marks = [verdict for verdict in STYLES if any(row.verdict == verdict for row in rows)]
     marks += [PAPERS] if any(one.printed is not None for one in differences) else []
     with style():

@@ -42,15 +42,9 @@ class GradientNorms(SideBySide):
     with_extras = False  # the heat maps are of the paper's models alone
 
 
-KIND = GradientNorms
-
-
 def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
-    """Heat maps side by side, one per model: step t downwards, iteration to the right, one scale of colours.
-
-    Raises:
-        UserError: there is no run of a model, or its file is missing or damaged.
-    """
+    """Heat maps side by side, one per model: step t downwards, iteration to the right, one scale of colours. A
+    `UserError` where there is no run of a model, or its file is missing or damaged."""
     import matplotlib
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize

@@ -2,43 +2,26 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished, Models
 from hidden_dynamics.artifacts.notes import scale_notes, title_of, variants_note
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, Run, resolve
 from hidden_dynamics.configuration.schema import Names
 from hidden_dynamics.papers.published import load_tasks, published_task
 
-if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.sources import Sources
-
-COLUMNS = {
-    "mu": "μ",
-    "s": "s",
-    "beta": "β",
-    "restart": "F",
-    "K": "K",
-    "initialisation": "Initialisation",
-    "forget_bias": "Forget bias",
-    "optimiser": "Optimiser",
-    "learning_rate": "Learning rate",
-    "alpha": "α",
-    "dropout": "Dropout",
-    "penalty": "λ",
-    "augmented": "Augmented dimensions",
-    "attention": "Attention",
-    "orthogonal_optimiser": "Orthogonal optimiser",
-    "orthogonal_learning_rate": "Orthogonal learning rate",
-    "clip_norm": "Clip norm",
-    "batch_size": "Batch size",
-    "epochs": "Epochs",
-    "iterations_per_epoch": "Iterations per epoch",
-}
+HEADINGS = dict(mu="μ", s="s", beta="β", restart="F", alpha="α", penalty="λ", augmented="Augmented dimensions")
+NAMES = (
+    *("mu", "s", "beta", "restart", "K", "initialisation", "forget_bias", "optimiser", "learning_rate", "alpha"),
+    *("dropout", "penalty", "augmented", "attention", "orthogonal_optimiser", "orthogonal_learning_rate"),
+    *("clip_norm", "batch_size", "epochs", "iterations_per_epoch"),
+)
+COLUMNS = {name: HEADINGS.get(name, name.replace("_", " ").capitalize()) for name in NAMES}
 # What few tasks have stands below the table: columns would make it too wide. A mapping has a value for each entry.
 DETAILS = (
     *("embedding_size", "layers", "dropouts", "bptt", "activation_regularisation", "temporal_regularisation"),
@@ -71,10 +54,7 @@ class HyperparameterTable(BesidePublished):
             known(task, self.configuration.tasks, "task", where)
 
 
-KIND = HyperparameterTable
-
-
-def draw(artifact: HyperparameterTable, sources: "Sources") -> Table:
+def draw(artifact: HyperparameterTable, sources: Sources) -> Table:
     """The configured hyperparameters of its models, a row per task and size, beside the published ones."""
     configuration, published = artifact.configuration, artifact.published
     rows = [_row_of(artifact, cell) for cell in _configured(artifact)]

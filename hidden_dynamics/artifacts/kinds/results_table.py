@@ -3,7 +3,7 @@ baselines and, where it is known, the best possible predictor. These are not hel
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.notes import choices_notes, divergence_notes, reported_note, runs_note
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
@@ -20,9 +21,6 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.deviations import original_of
 from hidden_dynamics.papers.published import load_tasks, published_task
 from hidden_dynamics.results.seeds import by_seed
-
-if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.sources import Sources
 
 Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
@@ -110,15 +108,9 @@ class ResultsTable(BesidePublished):
                 yield task, metric, {cell: number.value for cell, number in numbers.items() if number}
 
 
-KIND = ResultsTable
-
-
-def draw(artifact: ResultsTable, sources: "Sources") -> Table:
-    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
-
-    Raises:
-        UserError: tasks have the same title.
-    """
+def draw(artifact: ResultsTable, sources: Sources) -> Table:
+    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit; a
+    `UserError` where tasks have the same title."""
     summary = sources.summary
     records = comparison.compared(artifact, _records(artifact, summary), sources.verdicts)
     others, tasks = _others(artifact, summary), load_tasks(artifact.paper)
@@ -263,7 +255,7 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
 def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     """A row's cells in one group of columns."""
     decimals = _decimals(artifact, record)
-    elsewhere = artifact.published.choosing  # the paper's runs chose their evaluation by another number
+    elsewhere = artifact.published.content.get("chosen_by")  # another number, by which the paper's runs chose theirs
     marks = [BEST_OF_ALL] if elsewhere and record["metric"] in record["chosen_by"].split() else []
     quoted = "quoted" if record["published_quoted"] else ""
     about = "; ".join(filter(None, (quoted, record["published_literature"], record["published_only_in"])))

@@ -2,19 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.papers.deviations import data_text
-
-if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.sources import Sources
 
 SAME = ("dataset", "dataset_title", "stand_in_for", "settings", "variants")  # of all runs of a model
 LAYERS = {
@@ -58,10 +55,7 @@ class SilhouetteTable(BesidePublished, Featured):
             yield cell, "silhouette"
 
 
-KIND = SilhouetteTable
-
-
-def draw(artifact: SilhouetteTable, sources: "Sources") -> Table:
+def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
     rows = measured_features(sources)
     records = [
@@ -107,12 +101,9 @@ def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
 # Shared with the figure of features
 
 
-def measured_features(sources: "Sources") -> list[dict[str, str]]:
-    """The measured features of an artifact, a row for each run.
-
-    Raises:
-        UserError: they have not one row for each run, as those of a publication with fewer seeds.
-    """
+def measured_features(sources: Sources) -> list[dict[str, str]]:
+    """The measured features of an artifact, a row for each run; a `UserError` where they have not one row for each run,
+    as those of a publication with fewer seeds."""
     artifact, rows = sources.artifact, sources.features
     found = [(row["model"], row["seed"]) for row in rows]
     for run in artifact.runs:

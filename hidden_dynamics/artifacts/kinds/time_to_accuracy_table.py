@@ -6,7 +6,6 @@ side by side, also by the epochs that it took times the time per sample that was
 
 import math
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, SideBySideSettings
@@ -14,13 +13,11 @@ from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.kinds import cost_table
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts, significant
 from hidden_dynamics.artifacts.notes import runs_note
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Table, number
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Number
 from hidden_dynamics.results.run_files import RunFiles
-
-if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.sources import Sources
 
 QUANTITY = "time_to_accuracy"
 COUNTED = ("epochs", "clock_minutes", "computed_minutes")  # ours in three ways
@@ -46,10 +43,7 @@ class TimeToAccuracyTable(MeasuredCosts):
         return [] if own == theirs else [f"a target of {percent(own)}, not {percent(theirs)}"]
 
 
-KIND = TimeToAccuracyTable
-
-
-def draw(artifact: TimeToAccuracyTable, sources: "Sources") -> Table:
+def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
     costs = cost_table.measured_costs(sources)
     records = [_record(artifact, sources, costs, cell) for cell in artifact.cells()]
@@ -67,7 +61,7 @@ def percent(fraction: float) -> str:
     return f"{fraction * 100:.2f}".rstrip("0").rstrip(".") + " %"
 
 
-def _record(artifact: TimeToAccuracyTable, sources: "Sources", costs: Rows, cell: Cell) -> Record:
+def _record(artifact: TimeToAccuracyTable, sources: Sources, costs: Rows, cell: Cell) -> Record:
     """Our times by both ways of counting, and the published ones."""
     target, models = artifact.settings.target, (cell.model, artifact.published.baseline)
     runs = [row for row in sources.summary if row["model"] == cell.model]

@@ -88,10 +88,7 @@ class Calibration(Entry):
     groups: dict[Annotated[str, Field(pattern="^[0-9a-f]{16}$")], Group]
 
     def of(self, run: Run) -> Group:
-        """
-        Raises:
-            UserError: there is no measurement of such a run.
-        """
+        """A `UserError` where there is no measurement of such a run."""
         key = key_of(run)
         if key not in self.groups:
             raise UserError(
@@ -103,10 +100,7 @@ class Calibration(Entry):
 
 
 def read(path: Path) -> Calibration:
-    """
-    Raises:
-        UserError: it is missing, damaged or something else.
-    """
+    """A `UserError` where it is missing, damaged or something else."""
     try:
         return typed(Calibration, json.loads(path.read_text(encoding="utf-8")), str(path))
     except (OSError, ValueError) as error:
@@ -151,16 +145,9 @@ def grouped(runs: Iterable[Run]) -> dict[str, list[Run]]:
 def chosen(
     configuration: Configuration, runs_of: Mapping[str, Sequence[Run]]
 ) -> tuple[list[Run], dict[str, Sequence[Run]]]:
-    """The runs that the forecast is about, and those of each artifact.
-
-    All configured runs, also those that nothing shows; or where forecast.artifacts names artifacts, what they show.
-
-    Args:
-        runs_of: the runs of every artifact.
-
-    Raises:
-        UserError: forecast.artifacts names one that is not configured.
-    """
+    """The runs that the forecast is about, and those of each artifact: all configured runs, also those that nothing
+    shows; or where forecast.artifacts names some of `runs_of`, the runs of every artifact, what these show. A
+    `UserError` where it names one that is not configured."""
     names = configuration.settings.forecast.artifacts
     if names is None:
         return all_runs(configuration), dict(runs_of)

@@ -52,11 +52,8 @@ class Calibrator:
         return "cpu" if self.device.type == "cpu" and self.threads == 1 else "wall"
 
     def calibrate(self, runs: list[Run]) -> Iterator[Calibration]:
-        """What is measured so far, after each group of runs; the last has all groups.
-
-        Raises:
-            UserError: a run cannot be measured.
-        """
+        """What is measured so far, after each group of runs; the last has all groups. A `UserError` where a run cannot
+        be measured."""
         begun, groups, preload = time.monotonic(), grouped(runs), _imported(runs)
         measured: dict[str, Group] = {}
         with ThreadPoolExecutor(self.places) as pool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tabulate import tabulate
 
@@ -32,28 +33,9 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Row:
-    """The cost of an artifact made alone; or of all, `total`, where shared runs count once.
-
-    Hours are those of GPUs or of CPU cores, but `longest_hours` and `least_wall_hours_left`, which are on the wall;
-    `_left` is what finished runs leave; memory is that of the largest run.
-    """
-
-    artifact: str
-    runs: int
-    finished: int
-    device_hours: float
-    device_hours_left: float
-    longest_hours: float
-    least_wall_hours_left: float
-    memory_bytes: int
-    gpu_memory_bytes: int
-
-
-@dataclass(frozen=True)
 class Forecast:
-    rows: list[Row]
-    total: Row
+    rows: list[dict[str, Any]]
+    total: dict[str, Any]
     adaptive_share: float  # of all hours, those of solvers that choose their steps
 
 
@@ -64,11 +46,8 @@ def forecast(
     runs: Sequence[Run],
     runs_of: Mapping[str, Sequence[Run]],
 ) -> Forecast:
-    """The costs of `runs`, all that it is about, and of those of each artifact.
-
-    Raises:
-        UserError: the calibration lacks a measurement.
-    """
+    """The costs of `runs`, all that it is about, and of those of each artifact; a `UserError` where the calibration
+    lacks a measurement."""
     costs = {run.id: cost_of(run, calibration.of(run)) for run in runs}
     finished = {run.id for run in runs if is_finished(configuration, run)}
     rows = [
@@ -80,20 +59,25 @@ def forecast(
     return Forecast(rows[:-1], rows[-1], share)
 
 
-def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[str]) -> Row:
+def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[str]) -> dict[str, Any]:
+    """The cost of an artifact made alone; or of all, `total`, where shared runs count once.
+
+    Hours are those of GPUs or of CPU cores, but `longest_hours` and `least_wall_hours_left`, which are on the wall;
+    `_left` is what finished runs leave; memory is that of the largest run.
+    """
     seconds = [cost.seconds for cost in costs.values()]
     left = [cost.seconds for run, cost in costs.items() if run not in finished]
-    return Row(
-        artifact=name,
-        runs=len(costs),
-        finished=len(costs.keys() & finished),
-        device_hours=machine.device_hours(seconds),
-        device_hours_left=machine.device_hours(left),
-        longest_hours=max(seconds, default=0.0) / 3600,
-        least_wall_hours_left=machine.least_hours(left),
-        memory_bytes=max((cost.memory for cost in costs.values()), default=0),
-        gpu_memory_bytes=max((cost.gpu_memory for cost in costs.values()), default=0),
-    )
+    return {
+        "artifact": name,
+        "runs": len(costs),
+        "finished": len(costs.keys() & finished),
+        "device_hours": machine.device_hours(seconds),
+        "device_hours_left": machine.device_hours(left),
+        "longest_hours": max(seconds, default=0.0) / 3600,
+        "least_wall_hours_left": machine.least_hours(left),
+        "memory_bytes": max((cost.memory for cost in costs.values()), default=0),
+        "gpu_memory_bytes": max((cost.gpu_memory for cost in costs.values()), default=0),
+    }
 
 
 def as_markdown(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> str:
@@ -101,15 +85,15 @@ def as_markdown(configuration: Configuration, calibration: Calibration, machine:
     unit = "GPU hours" if machine.on_gpu else "core hours"
     rows = [
         {
-            "artifact": row.artifact,
-            "runs": f"{row.runs:,}",
-            "finished": f"{row.finished:,}",
-            unit: hours(row.device_hours),
-            "left": hours(row.device_hours_left),
-            "longest run": in_units(row.longest_hours, DURATIONS),
-            "wall of what is left": f"≥ {in_units(row.least_wall_hours_left, DURATIONS)}",
-            "memory": in_units(row.memory_bytes, SIZES),
-            **({"GPU memory": in_units(row.gpu_memory_bytes, SIZES)} if machine.on_gpu else {}),
+            "artifact": row["artifact"],
+            "runs": f"{row['runs']:,}",
+            "finished": f"{row['finished']:,}",
+            unit: hours(row["device_hours"]),
+            "left": hours(row["device_hours_left"]),
+            "longest run": in_units(row["longest_hours"], DURATIONS),
+            "wall of what is left": f"≥ {in_units(row['least_wall_hours_left'], DURATIONS)}",
+            "memory": in_units(row["memory_bytes"], SIZES),
+            **({"GPU memory": in_units(row["gpu_memory_bytes"], SIZES)} if machine.on_gpu else {}),
         }
         for row in (*result.rows, result.total)
     ]
@@ -139,7 +123,7 @@ def _notes(configuration: Configuration, calibration: Calibration, machine: Mach
             f"{result.adaptive_share:.0%} of the training time is that of ODE solvers, at the function evaluations of "
             "untrained networks. Solvers with adaptive steps take more as training goes: if they double, so does it."
         )
-    needed, most = result.total.memory_bytes, configuration.scale.mem_mb * 1_000_000
+    needed, most = result.total["memory_bytes"], configuration.scale.mem_mb * 1_000_000
     if needed > most:
         notes.append(
             f"The largest run takes {in_units(needed, SIZES)}, more than the {in_units(most, SIZES)} that the scale "

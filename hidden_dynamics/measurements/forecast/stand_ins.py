@@ -17,11 +17,8 @@ Arrays = dict[str, np.ndarray]
 
 
 def stand_in(name: str, dataset: Dataset, settings: Mapping[str, Any]) -> Arrays:
-    """Arrays of a dataset's names, types and shapes; of what needs no download, the arrays.
-
-    Raises:
-        UserError: no shapes of it stand here.
-    """
+    """Arrays of a dataset's names, types and shapes; of what needs no download, the arrays. A `UserError` where no
+    shapes of it stand here."""
     if not (dataset.files or dataset.own_copy):
         return module_of(name, dataset).prepare(Path(), settings)
     if name not in SHAPES:
