@@ -86,30 +86,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     if records.put_back(Path(run.directory), fingerprint):
         print(f"{run.id}: put back from its record, not trained again", flush=True)
         return True
-    commit, task, network, error = commit_of(ROOT), None, None, ""
-    try:
-        task, network = build(run, data.arrays, device)
-        history = loop.train(
-            run.spec,
-            task,
-            network,
-            optimisers.build(network, run.spec["training"]["optimisers"]),
-            Checkpoint(Path(run.directory), fingerprint),
-            device,
-            Progress(run.id),
-            commit,
-        )
-        predictions = loop.predictions(run.spec, task, network, history)
-    except OSError:  # of the disk, which the other runs need too
-        raise
-    except Exception as raised:
-        error = told(configuration, run, raised)
-        history = loop.History(commit=commit, failure={"error": error})
-        predictions = {} if run.spec["training"].get("record_predictions") else None
-        with contextlib.suppress(Exception):  # it knows the naive baselines, where it is not what failed
-            if task is None:
-                kind = imported(run.classes["task_class"])
-                task = kind(data.arrays, run.spec["task_settings"], run.spec["seed"], device)
+    task, network, history, predictions = trained(configuration, run, data, device, fingerprint)
     about = {
         "run": run.id,
         "scale": configuration.scale_name,
@@ -133,7 +110,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         "fingerprint": fingerprint,
     }
     writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
-    if error:
+    if "error" in (history.failure or {}):
         return False
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
     if history.failure:
@@ -143,6 +120,28 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         flush=True,
     )
     return True
+
+
+def trained(
+    configuration: Configuration, run: Run, data: prepared.Prepared, device: torch.device, fingerprint: str
+) -> tuple[Any, optimisers.Network | None, loop.History, dict[str, Any] | None]:
+    """The run's task and network, its history and its predictions; of one that failed, the history names the error."""
+    commit, task, network = commit_of(ROOT), None, None
+    try:
+        task, network = build(run, data.arrays, device)
+        updating = optimisers.build(network, run.spec["training"]["optimisers"])
+        checkpoint = Checkpoint(Path(run.directory), fingerprint)
+        history = loop.train(run.spec, task, network, updating, checkpoint, device, Progress(run.id), commit)
+        return task, network, history, loop.predictions(run.spec, task, network, history)
+    except OSError:  # of the disk, which the other runs need too
+        raise
+    except Exception as raised:
+        history = loop.History(commit=commit, failure={"error": told(configuration, run, raised)})
+    with contextlib.suppress(Exception):  # it knows the naive baselines, where it is not what failed
+        if task is None:
+            kind = imported(run.classes["task_class"])
+            task = kind(data.arrays, run.spec["task_settings"], run.spec["seed"], device)
+    return task, network, history, {} if run.spec["training"].get("record_predictions") else None
 
 
 def told(configuration: Configuration, run: Run, error: Exception) -> str:
