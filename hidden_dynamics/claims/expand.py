@@ -21,13 +21,17 @@ from hidden_dynamics.papers.claims import KINDS, ORIGIN, ClaimEntry, load_claims
 from hidden_dynamics.papers.published import NOTHING, Number, published_task, within_sentence
 
 
-def all_claims(artifacts: Mapping[str, Any]) -> dict[str, list[Claim]]:
+def all_claims(artifacts: Mapping[str, Any], told: str | None = None) -> dict[str, list[Claim]]:
     """The claims that are judged with each artifact: each comparison with the first that has it. A `UserError` where an
-    entry does not fit its artifact, or two claims have one id."""
+    entry does not fit its artifact, or two claims have one id.
+
+    Args:
+        told: the artifact whose claims have the sentence on what was run of them; None: all have it.
+    """
     first: dict[tuple, Claim] = {}
     for artifact in artifacts.values():
         for entry in load_claims().about(artifact.name):
-            for claim in _claims(artifact, entry):
+            for claim in _claims(artifact, entry, told in (None, artifact.name)):
                 before = first.setdefault(claim.same, claim)
                 if before is not claim:
                     first[claim.same] = _said_again(before, claim, by_table=entry.kind == "ordering")
@@ -38,8 +42,10 @@ def all_claims(artifacts: Mapping[str, Any]) -> dict[str, list[Claim]]:
     return {name: [claim for claim in judged if claim.artifact == name] for name in artifacts}
 
 
-def _claims(artifact: Any, entry: ClaimEntry) -> Iterator[Claim]:
-    """The claims of an entry, each with the sentence on what was run of it (`ran`)."""
+def _claims(artifact: Any, entry: ClaimEntry, told: bool) -> Iterator[Claim]:
+    """The claims of an entry; if it is `told`, each with the sentence on what was run of it (`ran`)."""
+    if not told:
+        return _Maker(artifact, entry).claims()
     here = (claim.statement for claim in _Maker(artifact, entry, as_run=True).claims())
     return (replace(claim, ran=ran) for claim, ran in zip(_Maker(artifact, entry).claims(), here, strict=True))
 
