@@ -29,6 +29,7 @@ from typing import Any
 import torch
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
+from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
@@ -61,7 +62,8 @@ def train_all() -> int:
     options.add_argument("--job", action="store_true", help="of a workflow's, which itself tells of runs that failed")
     given = options.parse_args()
     configuration = load(parse_settings(given.config))
-    runs = [find(configuration, given.task, model, seed) for seed in given.seed for model in given.model]
+    models, seeds = TrainingJobs(configuration, given.task).chosen(given.model, given.seed)
+    runs = [find(configuration, given.task, model, seed) for seed in seeds for model in models]
     device = devices.choose(given.device or configuration.settings.device)
     devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
     done = []

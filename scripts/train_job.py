@@ -30,7 +30,7 @@ from pathlib import Path
 
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.system import slurm
-from hidden_dynamics.system.arguments import SHARED, parser, positive
+from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.training.interruption import obeyed
 
 TRAIN = [sys.executable, str(Path(__file__).with_name("train.py"))]
@@ -43,27 +43,15 @@ STOPPED = (
 def main() -> int:
     given = parse_arguments()
     threads = max(1, given.threads // given.at_once)
+    job = os.environ.get("SLURM_JOB_ID") if given.requeue else None
+    if job is None and given.at_once == 1:
+        command = training(given.task, given.model, given.seed, threads)
+        os.execv(command[0], command)  # what stops it then reaches it directly
+
+    resolve(given)
     together = [(given.model, given.seed)]
     apart = [([model], [seed]) for seed, model in itertools.product(given.seed, given.model)]
-    commands = [
-        [
-            *TRAIN,
-            "--job",
-            "--task",
-            given.task,
-            "--model",
-            *models,
-            "--seed",
-            *map(str, seeds),
-            "--threads",
-            str(threads),
-        ]
-        for models, seeds in (together if given.at_once == 1 else apart)
-    ]
-    job = os.environ.get("SLURM_JOB_ID") if given.requeue else None
-    if job is None and len(commands) == 1:
-        os.execv(commands[0][0], commands[0])  # what stops it then reaches it directly
-
+    commands = [training(given.task, *runs, threads) for runs in (together if given.at_once == 1 else apart)]
     left = slurm.seconds_left(job) if job is not None else None
     before = checkpoints(given)
     trainings = Trainings(commands, given.at_once)
@@ -77,6 +65,13 @@ def main() -> int:
     if slurm.requeue(job):
         time.sleep(300)  # SLURM ends it
     return 128 + signal.SIGTERM
+
+
+def training(task: str, models: Sequence[str] | None, seeds: Sequence[int] | None, threads: int) -> list[str]:
+    """The command that trains them; all of the task's models, or seeds, where none are given."""
+    named = {"--model": models, "--seed": seeds, "--threads": [threads]}
+    options = [[name, *map(str, values)] for name, values in named.items() if values]
+    return [*TRAIN, "--job", "--task", task, *itertools.chain(*options)]
 
 
 def margin(left: float) -> float:
@@ -150,20 +145,19 @@ class Trainings:
 
 
 def parse_arguments() -> argparse.Namespace:
-    options = parser(__doc__, "--task")
-    for name in ("--model", "--seed"):
-        options.add_argument(name, **dict(SHARED[name], required=False))
+    options = parser(__doc__, "--task", "--model", "--seed")
     options.add_argument("--threads", required=True, type=positive, help="CPU threads of the job")
     options.add_argument("--at-once", type=positive, default=1, help="runs side by side; default: %(default)s")
     options.add_argument("--requeue", action="store_true", help="in a job of SLURM's: go on after its time limit")
-    given = options.parse_args()
-    if not (given.model and given.seed):
-        from hidden_dynamics.configuration import load, parse_settings  # half a second, and most jobs need none of it
-        from hidden_dynamics.configuration.jobs import TrainingJobs
+    return options.parse_args()
 
-        jobs = TrainingJobs(load(parse_settings(None)), given.task)
-        given.model, given.seed = given.model or jobs.sized_models, given.seed or jobs.configuration.seeds
-    return given
+
+def resolve(given: argparse.Namespace) -> None:
+    """Name the models and the seeds that are not given: half a second, and a job that is one process needs none."""
+    from hidden_dynamics.configuration import load, parse_settings
+    from hidden_dynamics.configuration.jobs import TrainingJobs
+
+    given.model, given.seed = TrainingJobs(load(parse_settings(None)), given.task).chosen(given.model, given.seed)
 
 
 if __name__ == "__main__":

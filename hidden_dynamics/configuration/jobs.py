@@ -31,6 +31,10 @@ class TrainingJobs:
     def sized_models(self) -> list[str]:
         return list(dict.fromkeys(sized_model for sized_model, _ in self._runs))
 
+    def chosen(self, models: list[str] | None, seeds: list[int] | None) -> tuple[list[str], list[int]]:
+        """The given models and seeds; all of the task's models, the configured seeds, where none are given."""
+        return models or self.sized_models, seeds or self.configuration.seeds
+
     @cached_property
     def shared(self) -> dict[str, list[Any]]:
         """The models, the seeds, or both, that one job trains together, by the wildcard that it does not have."""

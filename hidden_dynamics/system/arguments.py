@@ -31,9 +31,9 @@ SHARED: dict[str, dict[str, Any]] = {
     "--config": {"help": "settings as JSON, merged over config.yaml"},
     "--cores": {"type": positive, "help": "CPU cores that runs share; default: this machine's"},
     "--device": {"choices": ["auto", "cpu", "cuda"], "help": "default: as in config.yaml"},
-    "--model": {"required": True, "nargs": "+", "help": "models with their size as run, such as lstm-n128"},
+    "--model": {"nargs": "+", "help": "models with their size as run, such as lstm-n128; default: all of the task"},
     "--root": {"type": Path, "default": Path(), "help": "where the results directory is (default: here)"},
-    "--seed": {"required": True, "nargs": "+", "type": seed, "help": "one or several seeds"},
+    "--seed": {"nargs": "+", "type": seed, "help": "one or several seeds; default: those that are configured"},
     "--task": {"required": True, "help": "a task of config/tasks.yaml"},
     "--threads": {"type": positive, "help": "CPU threads; default: the scale's"},
 }
