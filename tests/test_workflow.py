@@ -186,7 +186,10 @@ def main():
     for name in ("task", "model", "seed", "threads"):
         parser.add_argument(f"--{name}", nargs="+")
     given, scale = parser.parse_args(), json.loads(os.environ["HIDDEN_DYNAMICS_CONFIG"])["scale"]
-    for model, seed in itertools.product(given.model, given.seed):
+    there = [path.parts[-2:] for path in Path(f"out/{scale}/runs/{given.task[0]}").glob("*/seed*")]
+    models = given.model or sorted({model for model, _ in there})
+    seeds = given.seed or sorted({int(name.removeprefix("seed")) for _, name in there})
+    for model, seed in itertools.product(models, seeds):
         with open("trained", "a") as trained:
             print(seed, file=trained)
         for name in ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt"):
