@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Callable
 
+NEUTRAL = "how a mistake is worded changes no result"
+
 
 class UserError(Exception):
     """Something the user gave (a file, a setting, a name) is wrong, or the machine refused (disk, network).

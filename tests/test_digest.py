@@ -98,6 +98,7 @@ REVERSED = "\n\n\n".join([BASE.split("\n\n\n")[0], *reversed(BASE.split("\n\n\n"
         ("from math import exp", "import os\nfrom math import exp, log"),
         ("class Base:", "\n\n\n\nclass Base:  # the base"),
         ("def forward(self, x):", "def forward(self, x: other) -> other:"),
+        ("RATE = 0.5", "RATE: other = 0.5"),
     ],
 )
 def test_comments_docstrings_types_formatting_and_unrelated_definitions_change_nothing(sources, old, new):

@@ -14,6 +14,8 @@ from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.errors import UserError
 
+NEUTRAL = "what is configured stands in a run's specification"
+
 Typed = TypeVar("Typed")
 LONGEST, MOST = 200, 100  # characters of what was found that a message repeats; names that it lists
 

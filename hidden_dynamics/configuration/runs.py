@@ -3,16 +3,20 @@ result."""
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from hidden_dynamics.configuration.entries import known, merge
+from hidden_dynamics.configuration.equal_code import equals_of
 from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
 from hidden_dynamics.configuration.schema import Effect
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.digest import code_digest
+from hidden_dynamics.tasks.schedule import length_matters
+
+NEUTRAL = "a run's specification is compared itself"
 
 WEIGHTS = "model.pt"
 OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", WEIGHTS)
@@ -63,14 +67,37 @@ class Run:
     def cell(self) -> Cell:
         return Cell(self.task, self.model, self.paper_size)
 
+    @property
+    def epochs(self) -> float:
+        """How long it is to be trained."""
+        return self.spec["training"]["epochs"]
+
     @cached_property
     def identity(self) -> str:
-        """Digest of its specification and code: all that determines its result but the data."""
-        return hashlib.sha256(json.dumps([self.spec, code_of(self)], sort_keys=True).encode()).hexdigest()
+        """Digest of its specification, without its length where that does not matter, and of its code: all that
+        determines its result but the data."""
+        return self._identity_by(code_of(self))
 
     def fingerprint(self, data: str) -> str:
         """Digest of all that determines its result: its identity and its data, whose digest is given."""
-        return hashlib.sha256((self.identity + data).encode()).hexdigest()
+        return _sha256(self.identity + data)
+
+    def fingerprints(self, data: str) -> set[str]:
+        """Its fingerprint, and those that it has by code that was tried and found equal."""
+        return {_sha256(self._identity_by(code) + data) for code in equals_of(code_of(self))}
+
+    def _identity_by(self, code: str) -> str:
+        return _sha256(json.dumps([without_length(self.spec), code], sort_keys=True))
+
+
+def without_length(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's specification without its number of epochs, where a longer run begins with the same ones."""
+    training = {name: value for name, value in spec["training"].items() if name != "epochs"}
+    return {**spec, "training": spec["training"] if length_matters(spec["training"]) else training}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, WEIGHTS, Run, outputs_of
+from hidden_dynamics.configuration.equal_code import equals_of
+from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, WEIGHTS, Run, code_of, outputs_of, without_length
 from hidden_dynamics.errors import UserError
 
 RECORD = "run.json"
@@ -106,14 +107,14 @@ class RunFiles:
 
 
 def is_finished(configuration: Configuration, run: Run) -> bool:
-    """True where a run's files are there, of its specification and code, and not of a run that failed; the record names
-    the data."""
+    """True where a run's files are there, of its specification and code, as long as it is to be, and not of a run that
+    failed; the record names the data."""
     directory = Path(run.directory)
     if not all((directory / name).is_file() for name in outputs_of(configuration, run.task)):
         return False
     try:
         record = verified(directory / RECORD)
-        return record["status"] != "failed" and not disagreement(run, record)
+        return record["status"] != "failed" and not disagreement(run, record) and is_long_enough(run, record)
     except UserError:
         return False
 
@@ -122,7 +123,13 @@ def disagreement(run: Run, record: Mapping[str, Any]) -> str:
     """What of a record is not the run's as it is configured and coded now: "specification", "code", or nothing."""
     if _differing(run, record):
         return "specification"
-    return "" if record["fingerprint"] == run.fingerprint(record["dataset"]["digest"]) else "code"
+    return "" if record["code"] in equals_of(code_of(run)) else "code"
+
+
+def is_long_enough(run: Run, record: Mapping[str, Any]) -> bool:
+    """True where a record of the run has its epochs, or more; or diverged, which a longer training would, too."""
+    diverged = record["status"] == "diverged" and (record["failure"] or {}).get("during") != "test"
+    return diverged or record["spec"]["training"]["epochs"] >= run.epochs
 
 
 def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
@@ -138,7 +145,7 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
 
 def _differing(run: Run, record: Mapping[str, Any]) -> list[str]:
     """The parts of the specification in which a record is not as the run is configured."""
-    own, configured = record["spec"], json.loads(json.dumps(run.spec))
+    own, configured = without_length(record["spec"]), json.loads(json.dumps(without_length(run.spec)))
     return sorted(key for key in {*configured, *own} if configured.get(key) != own.get(key))
 
 

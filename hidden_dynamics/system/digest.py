@@ -1,9 +1,11 @@
-"""A digest of all definitions that a run's code reaches, blind to comments, docstrings, format and types of signatures.
+"""A digest of what a run's code means: of all definitions that it reaches, wherever they lie.
 
 From named definitions (a cell, a network, a task, the training loop), every definition of the project that they refer
-to is followed, through imports too. The digest is over their places and syntax trees, each with the places of what it
-refers to: rewording a definition changes nothing, and a changed equation changes the digests of just the runs that use
-it, as moving a definition to another module does. No module is imported.
+to is followed, through imports too. A definition's digest is over its syntax tree and the digests of what it names, so
+that neither its module counts, nor its place there, nor comments, docstrings, format and types. A changed equation
+changes the digests of just the runs that use it. No module is imported.
+
+A module that no result depends on says so, and why, in a string NEUTRAL of its own: nothing in it is followed.
 """
 
 import ast
@@ -16,20 +18,6 @@ from pathlib import Path
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
-
-# These do not change a result: where and when a state is kept, how a mistake is worded, and what is configured, which
-# the specification says.
-NEUTRAL = frozenset(
-    {
-        "hidden_dynamics.configuration.entries",
-        "hidden_dynamics.configuration.runs",
-        "hidden_dynamics.errors",
-        "hidden_dynamics.system.files",
-        "hidden_dynamics.system.memory",
-        "hidden_dynamics.training.checkpoint",
-        "hidden_dynamics.training.interruption",
-    }
-)
 
 Place = tuple[str, str]  # of a definition: module, name; of what another package has: its dotted name, ""
 
@@ -50,26 +38,52 @@ def code_digest(*names: str) -> str:
     Raises:
         UserError: a name is not defined where it says, or a file of this project imports all names of another (`*`).
     """
-    return hashlib.sha256("\n".join(sorted(map(_with_what_it_names, _reached(names)))).encode()).hexdigest()
+    return _sha256(*sorted({_meaning(place) for place in _places(names)}))
 
 
 def reachable(names: Iterable[str]) -> dict[str, str]:
     """Source of every definition reached, by "module:name"; names from elsewhere come without source."""
-    return {":".join(place): _source_of(place) for place in _reached(names)}
+    return {":".join(place): _source_of(place) for root in _places(names) for place in _reached(root)}
 
 
-def _reached(names: Iterable[str]) -> set[Place]:
-    found: set[Place] = set()
-    waiting = [_place(name) for name in names]
-    for name, (_, defined) in zip(names, waiting, strict=True):
+def _places(names: Iterable[str]) -> list[Place]:
+    places = {name: _place(name) for name in names}
+    for name, (_, defined) in places.items():
         if not defined or not name.endswith(f".{defined}"):
             raise UserError(f"{name} is not defined: check the name in config/.")
+    return list(places.values())
+
+
+@functools.cache
+def _reached(root: Place) -> frozenset[Place]:
+    found, waiting = set(), [root]
     while waiting:
         place = waiting.pop()
-        if place not in found and place[0] not in NEUTRAL:
+        if place not in found:
             found.add(place)
             waiting += [other for _, other in _references(place)]
-    return found
+    return frozenset(found)
+
+
+@functools.cache
+def _meaning(place: Place) -> str:
+    """The digest of a definition and of all that it names. Those that name each other, in a circle, have one together,
+    in which each goes by its number."""
+    if not place[1]:
+        return place[0]
+    circle = [other for other in _reached(place) if place in _reached(other)]
+    circle.sort(key=lambda member: (_source_of(member), member))
+    numbers = {member: f"circle {number}" for number, member in enumerate(circle)}
+    texts = [
+        _sha256(_source_of(member), *(f"{spelt} {numbers.get(other) or _meaning(other)}" for spelt, other in named))
+        for member in circle
+        for named in [_references(member)]
+    ]
+    return _sha256(*texts, numbers[place])
+
+
+def _sha256(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 @functools.cache
@@ -80,14 +94,9 @@ def _source_of(place: Place) -> str:
 
 
 @functools.cache
-def _with_what_it_names(place: Place) -> str:
-    named = [f"{spelt} {':'.join(other)}" for spelt, other in _references(place)]
-    return "\n".join([*place, _source_of(place), *named])
-
-
-@functools.cache
 def _references(place: Place) -> list[tuple[str, Place]]:
-    """What a definition names, each with how it does: its module's definitions, imports, attributes of modules."""
+    """What a definition names, each with how it does: its module's definitions, imports, attributes of modules; nothing
+    of a neutral module."""
     module, own_name = place
     if not own_name:
         return []
@@ -101,7 +110,12 @@ def _references(place: Place) -> list[tuple[str, Place]]:
             found[name] = (module, name)
         elif name in imports:
             found[".".join([name, *attributes])] = _place(".".join([imports[name], *attributes]))
-    return sorted(found.items())
+    return sorted((spelt, other) for spelt, other in found.items() if not _is_neutral(other))
+
+
+def _is_neutral(place: Place) -> bool:
+    module, name = place
+    return bool(name) and "NEUTRAL" in _read(module).definitions
 
 
 def _dotted(node: ast.AST) -> list[str] | None:
@@ -208,7 +222,8 @@ def _names_bound(statement: ast.stmt) -> set[str]:
 
 
 def _bare(tree: ast.Module) -> ast.Module:
-    """The tree without docstrings and without the types of functions' arguments and results."""
+    """The tree without docstrings and without the types of arguments, results and variables; those of a class's
+    attributes stay, since they may be its fields."""
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
             node.annotation = None
@@ -217,4 +232,14 @@ def _bare(tree: ast.Module) -> ast.Module:
         documented = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         if documented and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
+        for block in ("body", "orelse", "finalbody") if not isinstance(node, ast.ClassDef) else ():
+            if isinstance(statements := getattr(node, block, None), list):
+                setattr(node, block, list(map(_untyped, statements)))
     return tree
+
+
+def _untyped(statement: ast.stmt) -> ast.stmt:
+    """A variable's assignment without its type."""
+    if not isinstance(statement, ast.AnnAssign) or statement.value is None:
+        return statement
+    return ast.copy_location(ast.Assign([statement.target], statement.value), statement)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
+NEUTRAL = "where and how a file is kept changes no result"
+
 ROOT = Path(__file__).resolve().parents[2]  # the repository
 FULL = (errno.ENOSPC, errno.EDQUOT)
 

@@ -3,6 +3,8 @@
 import ctypes
 import platform
 
+NEUTRAL = "what happens to freed memory changes no result"
+
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's malloc.h
 
 

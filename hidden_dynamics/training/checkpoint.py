@@ -16,6 +16,8 @@ import torch
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import FULL, atomic
 
+NEUTRAL = "when and where a state is kept changes no result; that it is kept whole is tested"
+
 DIGEST_LENGTH = 64
 SECONDS = 60.0
 SECONDS_AFTER_AN_EVALUATION = 5.0

@@ -7,6 +7,8 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
+NEUTRAL = "when a training is stopped changes no result; that it goes on from the same step is tested"
+
 
 class Interrupted(BaseException):
     """The process was asked to stop; `signum` says by which signal."""
