@@ -1,6 +1,5 @@
 """The forecast: counts held to the real training loop, sums by hand, what is refused."""
 
-import hashlib
 import json
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from made import change_record, make_run
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import merge
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, find, runs_on
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, code_of, find, runs_on
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.forecast import calibration as calibrations
 from hidden_dynamics.measurements.forecast import measuring, report
@@ -212,7 +211,7 @@ def test_finished_runs_are_not_paid_again(configured, tmp_path, monkeypatch):
     assert (one["finished"], one["device_hours"]) == (1, before["device_hours"])
     seconds = cost_of(runs[0], calibration.of(runs[0])).seconds
     assert (before["device_hours_left"] - one["device_hours_left"]) * 3600 == pytest.approx(seconds)
-    change_record(files, fingerprint="of another specification")
+    change_record(files, code="of other code")
     assert total() == before
     (files.directory / "run.json").write_text("{")
     assert total() == before
@@ -222,8 +221,7 @@ def test_finished_runs_are_not_paid_again(configured, tmp_path, monkeypatch):
 
 
 def finish(root, configuration, run):
-    fingerprint = hashlib.sha256((run.identity + "digest").encode()).hexdigest()
-    files = make_run(root, configuration, run, weights={}, fingerprint=fingerprint, dataset={"digest": "digest"})
+    files = make_run(root, configuration, run, weights={}, code=code_of(run))
     assert {path.name for path in files.directory.iterdir()} - {GRADIENTS} == set(OUTPUTS)
     return files
 

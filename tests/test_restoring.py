@@ -17,7 +17,6 @@ from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, TABLE, few_artifact
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.notes import runs_note
-from hidden_dynamics.configuration import runs
 from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
 from hidden_dynamics.publication.command import SETTINGS, settings_of
 from hidden_dynamics.publication.restoring import (
@@ -29,7 +28,7 @@ from hidden_dynamics.publication.restoring import (
     Publication,
     put_all_back,
 )
-from hidden_dynamics.results import records
+from hidden_dynamics.results import records, run_files
 from hidden_dynamics.results.records import KEPT, RUNS, packed, unpacked
 from hidden_dynamics.results.run_files import is_finished
 from hidden_dynamics.results.trained import load_weights
@@ -87,7 +86,7 @@ def test_a_figure_says_by_which_commits(published):
 
 
 def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "code_of", lambda run: "other" if run.model == "lstm" else code_of(run))
+    monkeypatch.setattr(run_files, "code_of", lambda run: "other" if run.model == "lstm" else code_of(run))
     configuration = deepcopy(published.configuration)
     configuration.resolved.clear()
     outcome = put_all_back(Publication(published.directory), tmp_path, configuration)

@@ -27,7 +27,7 @@ def with_epochs(
     }
     if not asked:
         return list(rows)
-    metrics = {row["directory"]: RunFiles(evidence.root / row["directory"]).metrics() for row in evidence.summary}
+    metrics = {row["directory"]: RunFiles.of_row(row, evidence.root).metrics() for row in evidence.summary}
     courses = {directory: {one["epoch"]: one for one in own} for directory, own in metrics.items()}
     verdicts: dict[str, dict[float, str]] = {name: {} for name in asked}
     for epoch in sorted({epoch for course in courses.values() for epoch in course}):

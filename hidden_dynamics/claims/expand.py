@@ -18,6 +18,7 @@ from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import KINDS, ORIGIN, ClaimEntry, load_claims
+from hidden_dynamics.papers.deviations import first_part
 from hidden_dynamics.papers.published import NOTHING, Number, published_task, within_sentence
 
 
@@ -278,6 +279,8 @@ class _Maker:
         if not self.as_run:
             return theirs
         ours = configuration.title_as_run(task) + (f", N = {own.sizes.get(size, size)}" if sized else "")
+        if trained and (part := first_part(configuration, task)):
+            return f"{ours}, {part}" if ours == theirs else f"{ours}, {part} (the paper: {theirs})"
         if trained and own.training.epochs != papers.training.epochs:
             epochs = (f"{n} epoch{'s' * (n != 1)}" for n in (own.training.epochs, papers.training.epochs))
             ours, theirs = (f"{text}, {count}" for text, count in zip((ours, theirs), epochs, strict=True))

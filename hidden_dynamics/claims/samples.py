@@ -14,7 +14,7 @@ from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell, resampled, seeds_are_blocks
-from hidden_dynamics.papers.claims import Definitions, load_claims
+from hidden_dynamics.papers.claims import KINDS, Definitions, load_claims
 from hidden_dynamics.papers.deviations import deviations, with_originals
 from hidden_dynamics.results import seeds
 from hidden_dynamics.results.curves import triangular_moving_average
@@ -134,7 +134,7 @@ class Evidence:
         rows = [self._runs(cell) for cell in claim.cells]
         curves = [
             {
-                row["seed"]: _smoothed(self.root / row["directory"], smoothing)
+                row["seed"]: _smoothed(RunFiles.of_row(row, self.root), smoothing)
                 for row in own
                 if row["status"] == "finished"
             }
@@ -178,7 +178,8 @@ class Evidence:
         rows = [row for cell in claim.cells for row in self.rows(claim, cell)]
         measured = claim.subject is not None and bool(self._costs(claim.subject, claim.metric))
         own = self.artifact.deviations() if rows else []
-        return "; ".join([*deviations(self.configuration, rows, trained=not measured), *own])
+        course = KINDS[claim.kind].course
+        return "; ".join([*deviations(self.configuration, rows, trained=not measured, course=course), *own])
 
     # Rows and files.
 
@@ -236,9 +237,9 @@ def _measured(row: Row, metric: str) -> float:
 
 
 @cache
-def _smoothed(directory: Path, smoothing: float) -> NDArray:
+def _smoothed(files: RunFiles, smoothing: float) -> NDArray:
     """(iterations,) the loss of every minibatch of a run, smoothed."""
-    losses = RunFiles(directory).train_loss()
+    losses = files.train_loss()
     return triangular_moving_average(losses, max(1, round(smoothing * losses.size)))
 
 

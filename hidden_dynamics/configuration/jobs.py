@@ -61,8 +61,8 @@ class TrainingJobs:
         return " ".join(map(str, self.shared.get(key, [f"{{wildcards.{key}}}"])))
 
     def identity(self, wildcards: Any) -> str:
-        """Digest of the identities of its runs, without their data, of their failures until now, and of the lengths that
-        they have or are to have, the greater: where one changes, has failed or is to grow, the job is done again."""
+        """Digest of the identities of its runs, without their data, of their failures until now, and of the epochs that
+        they have or are to have, the more: where one changes, has failed or is to grow, the job is done again."""
         models = self.shared.get("model") or [wildcards.model]
         seeds = self.shared.get("seed") or [int(wildcards.seed)]
         pairs = [(model, seed) for model in models for seed in seeds]

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from hidden_dynamics.configuration.entries import known, merge
 from hidden_dynamics.configuration.equal_code import equals_of
+from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
 from hidden_dynamics.configuration.schema import Effect
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.digest import code_digest
-from hidden_dynamics.tasks.schedule import length_matters
 
 NEUTRAL = "a run's specification is compared itself"
 

@@ -62,7 +62,9 @@ def measure(
     """
     first = {run.model: run.id for run in reversed(runs)}
     for run in runs:
-        record = RunFiles(Path(run.directory)).record()
+        files = RunFiles(Path(run.directory), run.epochs)
+        files.check_weights()
+        record = files.record()
         about = row_of(configuration, run, record, Path())
         row = {name: about.get(name) for name in COLUMNS}
         row |= {"fingerprint": record["fingerprint"], "measured_on": devices.name_of(device)}

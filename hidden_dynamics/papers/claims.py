@@ -35,6 +35,7 @@ class Kind:
             runs to runs of the same conditions, and no printed number enters but as a sign, a side or an order.
         symmetric: whether its test is the same when subject and reference change places.
         tested: whether there is a test at all, with a p.
+        course: whether it is of a training's course, for which the first part of the paper's own deviates in nothing.
     """
 
     needs: Sequence[str] = ()
@@ -43,6 +44,7 @@ class Kind:
     directional: bool = True
     symmetric: bool = False
     tested: bool = True
+    course: bool = False
 
 
 PAIR, PLACES = ("subject", "reference", "sizes"), ("tasks", "metrics")
@@ -52,7 +54,7 @@ KINDS = {
     "similar": Kind(PAIR, PLACES),
     "steadier": Kind(PAIR, PLACES, tested=False),
     "gain": Kind((*PAIR, "tasks"), PLACES),
-    "faster": Kind(PAIR, PLACES, metric="train_loss", symmetric=True),
+    "faster": Kind(PAIR, PLACES, metric="train_loss", symmetric=True, course=True),
     "smaller": Kind(PAIR, (*PLACES, "times"), metric="parameters", directional=False, tested=False),
     "ordering": Kind(),  # of every row of a table: becomes better, ranking and value
     "ranking": Kind(),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.papers.published import load_tasks, published_task
 
 # How the keys of a task are called that scale or user changed; "" where a change is no deviation, or is said otherwise.
@@ -23,15 +24,20 @@ WORDS = {
 }
 
 
-def deviations(configuration: Configuration, rows: Sequence[Mapping[str, Any]], trained: bool = True) -> list[str]:
-    """The deviations of rows, each once: "Digits in place of MNIST", "N = 32, not 128", "changed from ...: training".
+def deviations(
+    configuration: Configuration, rows: Sequence[Mapping[str, Any]], trained: bool = True, course: bool = False
+) -> list[str]:
+    """The deviations of rows, each once: "Digits in place of MNIST", "N = 32, not 128", "after 2 of 150 epochs".
 
     Args:
         trained: whether the rows' numbers are those of trainings; a measured cost does not depend on their schedule.
+        course: whether they are of a training's course, of which the paper's own first part says as much as all of it.
     """
     texts = [data_text(configuration, row) for row in rows if original_of(configuration, row)]
     texts += [f"N = {row['size']}, not {row['paper_size']}" for row in rows if is_resized(row)]
-    changes = changed_words(configuration, [row["task"] for row in rows], trained)
+    tasks = dict.fromkeys(row["task"] for row in rows)
+    texts += [text for task in tasks if trained and not course and (text := first_part(configuration, task))]
+    changes = changed_words(configuration, tasks, trained)
     texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
     return list(dict.fromkeys(texts))
 
@@ -70,9 +76,18 @@ def changed_words(configuration: Configuration, tasks: Iterable[str], trained: b
         key
         for task in dict.fromkeys(tasks)
         for key in configuration.changed(task)
-        if (trained or key != "training") and not (key == "data" and _title_says_it(configuration, task))
+        if not (key == "training" and (not trained or first_part(configuration, task)))
+        and not (key == "data" and _title_says_it(configuration, task))
     ]
     return list(filter(None, dict.fromkeys(WORDS.get(key, key) for key in keys)))
+
+
+def first_part(configuration: Configuration, task: str) -> str:
+    """ "after 2 of 150 epochs" of a training that is the first part of the paper's own; "" of another."""
+    own, papers = (tasks[task].training.given() for tasks in (configuration.tasks, configuration.papers_tasks))
+    if own | {"epochs": 0} != papers | {"epochs": 0} or length_matters(own) or length_matters(papers):
+        return ""
+    return f"after {own['epochs']} of {papers['epochs']} epochs" if own["epochs"] < papers["epochs"] else ""
 
 
 def _title_says_it(configuration: Configuration, task: str) -> bool:

@@ -59,7 +59,7 @@ def curves_of(configuration: Configuration, panel: Any, runs: Sequence[Run], roo
     shown = [run for run in runs if (run.task, run.paper_size) == (panel.task, panel.size)]
     curves = []
     for cell in dict.fromkeys(run.cell for run in shown):
-        seeds = [RunFiles(root / run.directory) for run in shown if run.cell == cell]
+        seeds = [RunFiles(root / run.directory, run.epochs) for run in shown if run.cell == cell]
         curves.append(averaged(cell.model, panel, seeds, resampled(configuration, cell.task, cell.model)))
     return [curve for curve in curves if curve.x.size]
 

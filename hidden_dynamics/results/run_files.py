@@ -7,10 +7,11 @@ row says of a run is what its run.json says, whatever is configured now. An empt
 import csv
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.equal_code import equals_of
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, WEIGHTS, Run, code_of, outputs_of, without_length
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.results import first_epochs
 
 RECORD = "run.json"
 COLUMNS = (
@@ -34,24 +36,39 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class RunFiles:
-    """A run's directory.
+    """A run's directory, of which the first `epochs` are looked at, as if it had been trained no longer; or all.
 
     Every method raises `UserError`, which names the file and what to do, where its file is missing or was altered since
-    the run wrote it.
+    the run wrote it, or where a longer training has left behind what is asked.
     """
 
     directory: Path
+    epochs: float | None = None
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, str], root: Path) -> Self:
+        """The files that a summary's row was made of."""
+        return cls(root / row["directory"], json.loads(row["training"])["epochs"])
 
     def record(self) -> dict[str, Any]:
-        """The content of run.json."""
-        return verified(self.directory / RECORD)
+        """The content of run.json; of a run that was trained longer, as it would have been."""
+        record = verified(self.directory / RECORD)
+        if self.epochs is None or self._end is None:
+            return record
+        norms = self.gradients()[1] if GRADIENTS in record["files"] else ()
+        found = first_epochs.record_of(record, self.metrics(), self.clock(), norms, self.epochs)
+        tested = first_epochs.tested_alone(record, self._evaluations())
+        if found["reported"] and tested not in (None, found["reported"]["iteration"]):
+            raise self._left_behind("the test of their best evaluation was not made")
+        return found
 
     def metrics(self) -> list[dict[str, float]]:
         """The evaluations: iteration, epoch and metrics by name; what was not measured at one is not there.
 
         Empty where the run diverged before its first evaluation.
         """
-        return _numbers(self._path("metrics.csv"))
+        end = self._end or math.inf
+        return [row for row in self._evaluations() if row["iteration"] <= end]
 
     def evaluations(self, metric: str, against: str = "iteration") -> tuple[NDArray, NDArray]:
         """(iteration or epoch, metric) of the evaluations that measured it, each (k,) float64; a `UserError` where none
@@ -66,11 +83,12 @@ class RunFiles:
 
     def train_loss(self) -> NDArray:
         """(iterations,) float64, the loss of every minibatch, from iteration 1 on."""
-        return np.load(self._path("train_loss.npy"))
+        return np.load(self._path("train_loss.npy"))[: self._end]
 
     def clock(self) -> list[dict[str, float]]:
         """`iteration` and the `training_seconds` until then, evaluations left out, of every evaluation."""
-        return _numbers(self._path("clock.csv"))
+        end = self._end or math.inf
+        return [row for row in _numbers(self._path("clock.csv")) if row["iteration"] <= end]
 
     def progress(self, metric: str, target: float) -> tuple[float | None, float | None, float | None]:
         """Epochs and minutes of training until the first evaluation at a target or above, None where there was none;
@@ -87,14 +105,43 @@ class RunFiles:
     def gradients(self) -> tuple[NDArray, NDArray]:
         """Evenly spaced iterations (k,), counted from 0, and ||dL/dh_t||_2 at each of them, (k, T)."""
         arrays = self._arrays(GRADIENTS)
-        return arrays["iterations"], arrays["norms"]
+        there = arrays["iterations"] < (self._end or math.inf)
+        return arrays["iterations"][there], arrays["norms"][there]
 
     def predictions(self) -> dict[str, NDArray]:
         """The reported weights' answers on the test set, as the task's `predictions` gives them.
 
         Empty where no evaluation gave a finite number, or a solver failed on the test set.
         """
+        self.check_weights()
         return self._arrays(PREDICTIONS)
+
+    def check_weights(self) -> None:
+        """A `UserError` where the weights that the run left are not those that it would have after its first epochs."""
+        self.record()
+        whole = verified(self.directory / RECORD)
+        if self._end is not None and first_epochs.tested_alone(whole, self._evaluations()) is None:
+            raise self._left_behind("their weights are gone")
+
+    @property
+    def _end(self) -> int | None:
+        """The iterations in the epochs that are looked at; None: all."""
+        there = verified(self.directory / RECORD)["spec"]["training"]["epochs"]
+        if self.epochs is None or there <= self.epochs:
+            return None
+        ends = (int(row["iteration"]) for row in self._evaluations() if row["epoch"] == self.epochs)
+        return next(ends, None)  # None: it diverged before
+
+    def _evaluations(self) -> list[dict[str, float]]:
+        return _numbers(self._path("metrics.csv"))
+
+    def _left_behind(self, what: str) -> UserError:
+        path = self.directory / RECORD
+        there = verified(path)["spec"]["training"]["epochs"]
+        text = (
+            f"{path} is of {there} epochs, of which the first {self.epochs} are asked for, and {what}: ask for {there} "
+        )
+        return UserError(text + "epochs, or remove it and its checkpoint to train it anew.", path, "training.epochs")
 
     def _arrays(self, name: str) -> dict[str, NDArray]:
         with np.load(self._path(name)) as arrays:
@@ -208,7 +255,7 @@ def _numbers(path: Path) -> list[dict[str, float]]:
 def rows_of(configuration: Configuration, runs: Iterable[Run], root: Path) -> list[dict[str, str]]:
     """A row for each run, by column; `root` is what the runs' directories are relative to. A `UserError` where a run
     has not finished, or its record is damaged, or is of another specification than configured."""
-    return [row_of(configuration, run, RunFiles(root / run.directory).record(), root) for run in runs]
+    return [row_of(configuration, run, RunFiles(root / run.directory, run.epochs).record(), root) for run in runs]
 
 
 def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], root: Path) -> dict[str, str]:

@@ -3,7 +3,6 @@
 import functools
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
@@ -22,23 +21,6 @@ def schedule_of(training: dict[str, Any], task: Any, seed: int) -> "Schedule":
     if hasattr(task, "schedule"):
         return task.schedule(training, seed)
     return Schedule(training, task.train_size, seed)
-
-
-def length_matters(training: Mapping[str, Any]) -> str:
-    """Why a run of so many epochs is not the first part of a longer one; "" where it is.
-
-    Rates, orders and penalties go by the iteration. What the length decides is where the last evaluation is: with the
-    others, or after them, where no longer run has one.
-    """
-    every, per_epoch = training.get("evaluate_every"), training.get("iterations_per_epoch")
-    epochs = min(training["epochs"], training.get("rates", {}).get("until", math.inf))
-    if every is None and epochs != int(epochs):
-        return "it ends within an epoch, and is evaluated there"
-    if every is not None and per_epoch is None:
-        return "it is evaluated by the iteration and at its end, and its data say where that is"
-    if every is not None and epochs * per_epoch % every:
-        return f"its end is no multiple of {every} iterations, and is evaluated"
-    return ""
 
 
 class Schedule:

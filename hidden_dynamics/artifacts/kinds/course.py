@@ -98,7 +98,7 @@ def _compared(artifact: Course, sources: Sources, cell: Cell, log: Log) -> Recor
 
     runs = {run.directory for run in artifact.cell_runs if run.cell == cell}
     rows = [row for row in sources.summary if row["directory"] in runs]
-    losses = [losses_after(RunFiles(sources.root / row["directory"]), log[0].split) for row in rows]
+    losses = [losses_after(RunFiles.of_row(row, sources.root), log[0].split) for row in rows]
     point = last_common(losses, log)
     found = [own.get(point.epoch) if point else None for own in losses]
     ours = [loss for loss in found if loss is not None and 0 < loss < math.inf]

@@ -57,7 +57,7 @@ def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
     configuration, settings, summary = artifact.configuration, artifact.settings, sources.summary
     metric = configuration.metrics[settings.metric]
     finished = [run for run in summary if run["status"] == "finished"]
-    read = [(run, RunFiles(sources.root / run["directory"]).predictions()) for run in finished]
+    read = [(run, RunFiles.of_row(run, sources.root).predictions()) for run in finished]
     made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
     errors = errors_of(made, metric.factor) if made else None
     naive, styles = mean_scores(summary, settings.metric, metric.factor), line_styles(configuration, summary)

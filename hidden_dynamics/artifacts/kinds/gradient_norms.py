@@ -51,7 +51,7 @@ def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
 
     configuration, papers = artifact.configuration, artifact.settings.limits
     runs = [sources.first_run(model) for model in artifact.settings.models]
-    recordings = [Recording(run, *RunFiles(sources.root / run["directory"]).gradients()) for run in runs]
+    recordings = [Recording(run, *RunFiles.of_row(run, sources.root).gradients()) for run in runs]
     norms = np.concatenate([recording.norms.ravel() for recording in recordings])
     limits = colour_limits(norms[np.isfinite(norms)], papers)
     norm, colours = Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE)

@@ -67,7 +67,7 @@ def _record(artifact: TimeToAccuracyTable, sources: Sources, costs: Rows, cell: 
     runs = [row for row in sources.summary if row["model"] == cell.model]
     cost = cost_table.cost_of(costs, cell.model, "training_time")
     both = [row for row in (*costs, *sources.summary) if row["model"] in models]
-    ways = [RunFiles(sources.root / run["directory"]).progress(artifact.reached, target) for run in runs]
+    ways = [RunFiles.of_row(run, sources.root).progress(artifact.reached, target) for run in runs]
     reached = [(epochs, minutes) for epochs, minutes, _ in ways if epochs is not None]
     epochs, minutes = map(fmean, zip(*reached, strict=True)) if reached else (math.nan, math.nan)
     same_device = {run["device"] for run in runs} == {cost["device"]}

@@ -1,0 +1,136 @@
+"""A run that was trained longer than is asked for: what is shown and judged is that of its first epochs."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import refused
+from hypothesis import given
+from hypothesis import strategies as st
+from made import EVERY, evaluations_of, make_run
+
+from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.configuration.runs import all_runs, code_of
+from hidden_dynamics.papers.deviations import deviations, first_part
+from hidden_dynamics.results.curves import curves_of
+from hidden_dynamics.results.run_files import RunFiles, is_finished, row_of, rows_of
+
+LONG, SHORT = 6, 4
+
+
+def configured_for(configured, task, epochs):
+    overrides = {"tasks": {task: {"training": {"epochs": epochs}}}}
+    return configured(scale="paper", only=[task], seeds=[0], overrides=overrides)
+
+
+def run_of(configuration):
+    """The first one; it trains alike whatever the model."""
+    return all_runs(configuration)[0]
+
+
+@pytest.fixture
+def both(configured, tmp_path):
+    """Makes a run of the task with these values of its evaluations, and the same asked for fewer epochs; with options
+    of `make_run` for the long one. It gives the short run's configuration, and the short run."""
+
+    def made(task, values, epochs, **about):
+        whole, part = (configured_for(configured, task, number) for number in (len(values), epochs))
+        run = run_of(whole)
+        evaluations = evaluations_of(run, values)
+        for place, extra in about.pop("tested", {}).items():
+            evaluations[place] |= extra
+        make_run(tmp_path, whole, run, evaluations, code=code_of(run), **about)
+        assert run_of(part).identity == run.identity
+        return part, run_of(part)
+
+    return made
+
+
+@given(values=st.lists(st.floats(0, 1), min_size=LONG, max_size=LONG), epochs=st.integers(1, LONG))
+def test_the_first_epochs_of_a_run_are_those_of_a_shorter_one(configured, tmp_path_factory, values, epochs):
+    norms, losses = np.float32(np.random.default_rng(0).random((LONG * EVERY, 4))), np.linspace(2, 1, LONG * EVERY)
+    files, root = [], tmp_path_factory.mktemp("runs")
+    for number in (LONG, epochs):
+        configuration = configured_for(configured, "pmnist_gradients", number)
+        run = run_of(configuration)
+        recorded = norms[: -(-number * EVERY // run.spec["training"]["record_gradients"])]
+        about = {"losses": losses[: number * EVERY], "clock": range(1, number + 1), "seconds": number}
+        evaluations = evaluations_of(run, values[:number])
+        made = make_run(root / str(number), configuration, run, evaluations, gradients=recorded, **about)
+        files.append(RunFiles(made.directory, epochs))
+    longer, shorter = files
+    for read in (RunFiles.metrics, RunFiles.clock):
+        assert read(longer) == read(shorter)
+    for read in (RunFiles.train_loss, lambda files: files.gradients()[0], lambda files: files.gradients()[1]):
+        np.testing.assert_array_equal(read(longer), read(shorter))
+    apart = {"files": 0, "checksum": 0, "seconds": {"training": epochs}}
+    own, other = longer.record(), shorter.record()
+    assert own["seconds"]["training"] == epochs
+    assert own | apart == other | apart
+
+
+def test_a_run_that_is_longer_is_finished_and_one_that_is_shorter_is_not(configured, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lengths = [configured_for(configured, "pmnist", epochs) for epochs in (SHORT - 1, SHORT, LONG)]
+    run = run_of(lengths[1])
+    make_run(tmp_path, lengths[1], run, evaluations_of(run, [0.5] * SHORT), weights={}, code=code_of(run))
+    assert [is_finished(configuration, run_of(configuration)) for configuration in lengths] == [True, True, False]
+
+
+def test_what_is_shown_is_chosen_among_the_first_epochs(both, tmp_path):
+    configuration, run = both("pmnist", [0.1, 0.3, 0.2, 0.25, 0.9, 0.8], SHORT)
+    (row,) = rows_of(configuration, [run], tmp_path)
+    assert (row["reported"], row["reported_epoch"], row["iterations"]) == ("0.3", "2.0", str(SHORT * EVERY))
+    assert json.loads(row["training"])["epochs"] == SHORT
+    assert RunFiles.of_row(row, tmp_path).metrics()[-1]["epoch"] == SHORT
+    artifact = artifact_named(configuration, "momentumrnn_figure3")
+    panels = [panel for panel in artifact.settings.panels if (panel.task, panel.size) == (run.task, run.paper_size)]
+    for panel in panels:
+        for curve in curves_of(configuration, panel, [run], tmp_path) if panel.split == "train" else ():
+            assert curve.x[-1] == SHORT * EVERY
+
+
+@pytest.mark.parametrize(("diverged_at", "status"), [(55, "finished"), (45, "finished"), (25, "diverged")])
+def test_a_run_that_diverged_later_had_not_diverged(both, tmp_path, diverged_at, status):
+    values = [0.1, 0.3, 0.2, 0.25, 0.9][: diverged_at // EVERY] + [0.0] * (LONG - min(5, diverged_at // EVERY))
+    configuration, run = both("pmnist", values, SHORT)
+    whole = evaluations_of(run, values)[: diverged_at // EVERY]
+    record = json.loads((tmp_path / run.directory / "run.json").read_text())
+    make_run(tmp_path, configuration, run, whole, diverged_at=diverged_at, spec=record["spec"])
+    found = RunFiles(tmp_path / run.directory, SHORT).record()
+    assert (found["status"], found["diverged_at"]) == (status, None if status == "finished" else diverged_at)
+
+
+def test_a_test_at_weights_that_are_gone_is_not_made_up(both, tmp_path):
+    """Mortality is tested once, with the weights of the best validation."""
+    late = {"values": [0.5, 0.6, 0.55, 0.5, 0.7, 0.6], "tested": {4: {"test_auc": 0.8}}}
+    configuration, run = both("physionet", **late, epochs=SHORT)
+    path = tmp_path / run.directory / "run.json"
+    with refused(str(LONG), file=path, key="training.epochs"):
+        rows_of(configuration, [run], tmp_path)
+    early = {"values": [0.5, 0.7, 0.55, 0.5, 0.6, 0.6], "tested": {1: {"test_auc": 0.8}}}
+    configuration, run = both("physionet", **early, epochs=SHORT)
+    (row,) = rows_of(configuration, [run], tmp_path)
+    assert json.loads(row["measured"])["test_auc"] == 0.8
+    RunFiles(tmp_path / run.directory, SHORT).check_weights()
+
+
+def test_weights_of_a_later_epoch_are_not_taken_for_these(both, tmp_path):
+    configuration, run = both("pmnist", [0.1, 0.9, 0.2, 0.25, 0.3, 0.8], SHORT)
+    with refused(file=tmp_path / run.directory / "run.json", key="training.epochs"):
+        RunFiles(tmp_path / run.directory, SHORT).check_weights()
+
+
+def test_the_first_part_of_the_papers_training_deviates_in_its_numbers_and_not_in_its_course(configured, tmp_path):
+    configuration = configured_for(configured, "pmnist", 13)
+    run = run_of(configuration)
+    files = make_run(tmp_path, configuration, run, evaluations_of(run, [0.5] * 13))
+    row = row_of(configuration, run, files.record(), tmp_path)
+    assert first_part(configuration, "pmnist") == "after 13 of 150 epochs"
+    assert deviations(configuration, [row]) == ["after 13 of 150 epochs"]
+    assert deviations(configuration, [row], course=True) == deviations(configuration, [row], trained=False) == []
+    other = configured(
+        scale="paper",
+        overrides={"tasks": {"pmnist": {"training": {"epochs": 13, "batch_size": 64}}}},
+    )
+    assert first_part(other, "pmnist") == "" != deviations(other, [row], course=True)
