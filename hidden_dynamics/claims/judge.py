@@ -64,10 +64,13 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
 def _tested(evidence: Evidence, claim: Claim) -> Judged:
     """A claim with its test's result, undecided; not run where there are no runs, or none that answer it.
 
-    Runs that deviate from the paper answer it at scales that ask for directions, of kinds that have one.
+    Runs that deviate from the paper answer it at scales that ask for directions, of kinds that have one; the first part
+    of the paper's own training answers for its course.
     """
-    deviating = evidence.deviations(claim)
-    asked = evidence.configuration.scale.directions and KINDS[claim.kind].directional
+    deviating, kind = evidence.deviations(claim), KINDS[claim.kind]
+    asked = (evidence.configuration.scale.directions and kind.directional) or (
+        kind.course and not evidence.deviations(claim, course=True)
+    )
     reason = evidence.absent(claim) or ("" if asked else deviating)
     if reason:
         return Judged(claim, Result(reason=reason), NOT_RUN, reason, deviating)

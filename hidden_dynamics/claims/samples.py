@@ -14,7 +14,7 @@ from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell, resampled, seeds_are_blocks
-from hidden_dynamics.papers.claims import KINDS, Definitions, load_claims
+from hidden_dynamics.papers.claims import Definitions, load_claims
 from hidden_dynamics.papers.deviations import deviations, with_originals
 from hidden_dynamics.results import seeds
 from hidden_dynamics.results.curves import triangular_moving_average
@@ -170,15 +170,17 @@ class Evidence:
         tasks = " and ".join(dict.fromkeys(cell.task for cell in absent))
         return f"no runs of {cells} on {tasks}" if absent else ""
 
-    def deviations(self, claim: Claim) -> str:
+    def deviations(self, claim: Claim, course: bool = False) -> str:
         """The deviations from the paper in data, size and settings, also the artifact's own; "" without runs.
 
         A measured cost does not depend on the training.
+
+        Args:
+            course: as for `hidden_dynamics.papers.deviations.deviations`.
         """
         rows = [row for cell in claim.cells for row in self.rows(claim, cell)]
         measured = claim.subject is not None and bool(self._costs(claim.subject, claim.metric))
         own = self.artifact.deviations() if rows else []
-        course = KINDS[claim.kind].course
         return "; ".join([*deviations(self.configuration, rows, trained=not measured, course=course), *own])
 
     # Rows and files.

@@ -35,7 +35,7 @@ class Kind:
             runs to runs of the same conditions, and no printed number enters but as a sign, a side or an order.
         symmetric: whether its test is the same when subject and reference change places.
         tested: whether there is a test at all, with a p.
-        course: whether it is of a training's course, for which the first part of the paper's own deviates in nothing.
+        course: whether it is of a training's course, of which the first part of the paper's own says something.
     """
 
     needs: Sequence[str] = ()
