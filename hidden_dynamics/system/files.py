@@ -6,14 +6,14 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[2]  # the repository
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextlib.contextmanager
-def atomic(path: str | Path, mode: str = "w") -> Iterator[IO]:
+def atomic(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary file beside `path`; move it there only if the block ends without an error.
 
     Args:
@@ -32,7 +32,7 @@ def atomic(path: str | Path, mode: str = "w") -> Iterator[IO]:
 
 
 @contextlib.contextmanager
-def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str) -> Iterator[IO]:
+def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str) -> Iterator[IO[Any]]:
     try:
         encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
         with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as handle:
