@@ -38,8 +38,9 @@ from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
+from hidden_dynamics.tasks.task import AnyTask
 from hidden_dynamics.training import devices, loop, optimisers
-from hidden_dynamics.training.building import build, imported
+from hidden_dynamics.training.building import build, task_of
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.progress import Progress
@@ -101,10 +102,10 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
             "stand_in_for": configuration.replaced(run.task),
             "digest": data.digest,
         },
-        "naive": getattr(task, "naive", {}),
-        "test_set": getattr(task, "test_set", None),
-        "split": getattr(task, "split", None),
-        "limits": getattr(task, "limits", None),
+        "naive": task.naive if task else {},
+        "test_set": task.test_set if task else None,
+        "split": task.split if task else None,
+        "limits": task.limits if task else None,
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
@@ -126,7 +127,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
 
 def trained(
     configuration: Configuration, run: Run, data: prepared.Prepared, device: torch.device, fingerprint: str
-) -> tuple[Any, optimisers.Network | None, loop.History, dict[str, Any] | None]:
+) -> tuple[AnyTask | None, optimisers.Network | None, loop.History, dict[str, Any] | None]:
     """The run's task and network, its history and its predictions; of one that failed, the history names the error."""
     commit, task, network = commit_of(ROOT), None, None
     try:
@@ -141,8 +142,7 @@ def trained(
         history = loop.History(commit=commit, failure={"error": told(configuration, run, raised)})
     with contextlib.suppress(Exception):  # it knows the naive baselines, where it is not what failed
         if task is None:
-            kind = imported(run.classes["task_class"])
-            task = kind(data.arrays, run.spec["task_settings"], run.spec["seed"], device)
+            task = task_of(run, data.arrays, device)
     return task, network, history, {} if run.spec["training"].get("record_predictions") else None
 
 

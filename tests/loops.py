@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from hidden_dynamics.tasks.task import Task
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 
@@ -13,7 +14,7 @@ CPU = torch.device("cpu")
 RMSPROP = {"main": {"name": "RMSprop", "lr": 0.01, "alpha": 0.9, "eps": 1e-8}}
 
 
-class Regression:
+class Regression(Task):
     """A task of 10 examples: a linear map with large errors at first. It counts the batches it has given."""
 
     train_size = 10
@@ -57,7 +58,7 @@ class Linear(nn.Module):
 def spec_of(epochs=3, batch_size=4, clip_norm=1.0, seed=2, optimisers=RMSPROP, **training):
     report = {"metric": "test_loss", "rule": "min"}
     given = {"epochs": epochs, "batch_size": batch_size, "clip_norm": clip_norm, "report": report, **training}
-    of_run = {"task": "regression", "network": "my.Network", "core": None, "seed": seed}
+    of_run = {"task": "regression", "network": "my.Network", "task_class": "Regression", "core": None, "seed": seed}
     return of_run | {"training": {**given, "optimisers": optimisers}}
 
 

@@ -55,6 +55,7 @@ import torch
 from torch.nn import functional
 
 from hidden_dynamics.data.streams import generator
+from hidden_dynamics.tasks.task import Task
 
 
 def prepare(raw, settings):
@@ -62,8 +63,8 @@ def prepare(raw, settings):
     return {"test_bits": bits, "length": np.array(settings["length"])}
 
 
-class Parity:
-    input_size, output_size, every_step, train_size = 1, 2, False, None
+class Parity(Task):
+    input_size, output_size, every_step = 1, 2, False
 
     def __init__(self, arrays, settings, seed, device):
         self.length, self.test, self.seed = int(arrays["length"]), arrays["test_bits"], seed

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import writing
+from hidden_dynamics.tasks.task import ValidatedTask
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
@@ -20,7 +21,7 @@ from hidden_dynamics.training.reported import averaging_is_due
 LOSSES = [3.0, 2.0, 2.5, 2.6, 1.5, 1.8]  # with n = 1, averaging begins after the fourth: 2.6 > min(3.0, 2.0)
 
 
-class Scripted(loops.Regression):
+class Scripted(loops.Regression, ValidatedTask):
     """The validation losses are those of the script, which it uses up; the test is a fact of the weights."""
 
     def __init__(self, script):
@@ -151,7 +152,7 @@ def test_a_training_that_diverges_is_tested_where_it_was_best(tmp_path, at, best
 
 def test_without_a_test_the_network_is_left_with_the_weights_of_the_last_evaluation(tmp_path):
     class Untested(Scripted):
-        evaluate_test = property()  # hasattr says that there is none
+        validated = False
 
     task = Untested(list(LOSSES))
     for _ in range(2):  # the second time it is finished already

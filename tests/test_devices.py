@@ -15,6 +15,7 @@ from torch import nn
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.locks import one_of
+from hidden_dynamics.tasks.task import Task
 from hidden_dynamics.training import devices, loop
 from hidden_dynamics.training.checkpoint import Checkpoint
 
@@ -149,7 +150,7 @@ def test_auto_is_the_gpu_where_there_is_one_and_cuda_without_one_is_refused(monk
         devices.choose("cuda")
 
 
-class Fit:
+class Fit(Task):
     """One parameter per example, drawn to 1."""
 
     train_size = 6

@@ -14,7 +14,6 @@ from conftest import refused
 
 from hidden_dynamics.configuration import load, merge, parse_settings
 from hidden_dynamics.configuration.runs import Run, runs_on
-from hidden_dynamics.tasks.schedule import schedule_of
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.building import build
 from hidden_dynamics.training.optimisers import learn
@@ -56,7 +55,7 @@ def test_it_learns_and_is_measured(name: str):
     task, network = made(run)
     training = run.spec["training"]
     updating = optimisers.build(network, training["optimisers"])
-    batch = task.batch(*schedule_of(training, task, 0).indices(0))
+    batch = task.batch(*task.schedule(training, 0).indices(0))
     assert math.isfinite(learn(task, network, updating, batch, training))
     with torch.no_grad():
         measured = task.evaluate(network.eval())

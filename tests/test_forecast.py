@@ -34,7 +34,6 @@ from hidden_dynamics.measurements.forecast.calibration import (
 from hidden_dynamics.measurements.forecast.measuring import Calibrator, measure
 from hidden_dynamics.measurements.forecast.stand_ins import stand_in
 from hidden_dynamics.results.rows import read_rows
-from hidden_dynamics.tasks.schedule import schedule_of
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.building import build
 from hidden_dynamics.training.checkpoint import Checkpoint
@@ -111,7 +110,7 @@ def test_a_schedule_made_again_without_the_data_counts_as_the_training_loop_does
     updating = optimisers.build(network, spec["training"]["optimisers"])
     history = loop.train(spec, task, network, updating, Checkpoint(tmp_path, "x"), CPU)
     assert history.diverged_at is None
-    schedule = schedule_of(spec["training"], task, 1)
+    schedule = task.schedule(spec["training"], 1)
     again = counted(type(schedule).__name__, json.dumps(spec["training"]), json.dumps(schedule.sizes), 1)
     assert again[1:] == (history.iteration, len(history.metrics))
     work = [schedule.work(place) for place in range(history.iteration)]

@@ -179,7 +179,7 @@ def test_held_out_images_are_not_trained_on_and_the_same_for_all_seeds():
 def test_nothing_is_held_out_where_the_test_set_chooses():
     task = task_of(select_on="test")
     assert task.train_size == COUNT and "validation" not in task.images
-    assert not hasattr(task, "evaluate_test")  # it is what `evaluate` does
+    assert not task.validated  # the test is what `evaluate` does
 
 
 # ----------------------------------------------------------------------------------------------------------- evaluation

@@ -16,6 +16,7 @@ from torch import nn
 
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.tasks.schedule import Schedule
+from hidden_dynamics.tasks.task import TaskOfParts
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.optimisers import learn
@@ -49,7 +50,7 @@ class Whole(Gated):
     parts = property()
 
 
-class Fitting:
+class Fitting(TaskOfParts):
     """Of ten examples. `calls` are the parts that a loss was asked for, with the parameters as they were then."""
 
     train_size = 10

@@ -30,7 +30,6 @@ from hidden_dynamics.measurements.interleaved import (
 )
 from hidden_dynamics.measurements.processes import in_fresh_process
 from hidden_dynamics.results.rows import read_rows
-from hidden_dynamics.tasks.schedule import schedule_of
 from hidden_dynamics.training import loop, optimisers
 
 TABLE = "momentumrnn_table14"
@@ -112,7 +111,7 @@ def test_a_training_step_leaves_the_network_that_the_training_loop_leaves(config
     runs = artifact_named(configured(scale="demo"), TABLE).measured_runs()
     run = next(run for run in runs if run.model == model)
     measured, trained = (subject_of(run, arrays, torch.device("cpu"), 20) for _ in range(2))
-    schedule = schedule_of(run.spec["training"], trained.task, run.seed)
+    schedule = trained.task.schedule(run.spec["training"], run.seed)
     parts = (run.spec, trained.task, trained.network, trained.optimisers, torch.device("cpu"))
     loop._step(loop.Training(*parts, schedule))
     before = [parameter.clone() for parameter in measured.network.parameters()]

@@ -3,8 +3,8 @@
 import json
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
+import loops
 import measure_features
 import numpy as np
 import pytest
@@ -25,6 +25,7 @@ from hidden_dynamics.measurements.features import COLUMNS, FeatureSettings
 from hidden_dynamics.models.image_networks import ImageOutput
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.tasks.images import ImageClassification
 from hidden_dynamics.training.building import build
 
 TABLE, FIGURE = "acenode_table5", "acenode_figure4"
@@ -96,7 +97,7 @@ class Network(nn.Module):
         return ImageOutput(images.mean((2, 3))[:, :1], images.mean((2, 3)), images)
 
 
-class Task:
+class Task(ImageClassification):
     def __init__(self, *sizes):
         rng = np.random.default_rng(0)
         self.images = {"test": None}
@@ -130,7 +131,7 @@ def test_features_can_be_standardised():
     [
         (Network(), Task(9), {"split": "validation"}, "features.split .*validation.*test"),
         (nn.Flatten(), Task(9), {}, "ImageOutput.*Tensor"),
-        (Network(), SimpleNamespace(), {}, "SimpleNamespace"),
+        (Network(), loops.Regression(), {}, "Regression"),
     ],
 )
 def test_a_split_that_is_not_there_and_a_network_without_layers_are_named(network, task, change, named):

@@ -66,7 +66,7 @@ class Run:
         self.directory, self.batches, self.tests = directory, 0, 0
         self.task, self.network = build(self.run, arrays(), CPU)
         self.task.batch = self.counting(self.task.batch, "batches")
-        if hasattr(self.task, "evaluate_test"):
+        if self.task.validated:
             self.task.evaluate_test = self.counting(self.task.evaluate_test, "tests")
 
     def counting(self, function, name):

@@ -224,7 +224,7 @@ def test_mortality_is_scored_by_averaged_or_pooled_samples(stays, kind: str):
 
 def test_without_a_validation_part_every_evaluation_is_the_test(stays):
     task = mortality(stays, validation=0)
-    assert not hasattr(task, "evaluate_test") and task.train_size == 40
+    assert not task.validated and task.train_size == 40
     assert {"test_auc", "test_average_precision", "test_calibration_error"} < set(task.evaluate(Echo()))
 
 

@@ -32,6 +32,7 @@ from hidden_dynamics.results.records import record_of as archived
 from hidden_dynamics.results.run_files import RunFiles, is_finished
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.tasks.schedule import Schedule
+from hidden_dynamics.tasks.task import PredictingTask, TaskOfParts, ValidatedTask
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
@@ -297,19 +298,20 @@ def test_a_checkpoint_is_due_every_minute_or_soon_after_an_evaluation_and_takes_
     ],
 )
 def test_predictions_are_made_where_they_are_asked_for_by_a_network_that_was_evaluated(asked, value, fails, expected):
-    def predictions(network):
-        assert not network.training and not torch.is_grad_enabled()
-        if fails:
-            raise SolverFailure("step size underflow", 0.5, 3, "forward")
-        return {"values": np.array([2.0])}
+    class Predicting(Regression, PredictingTask):
+        def predictions(self, network):
+            assert not network.training and not torch.is_grad_enabled()
+            if fails:
+                raise SolverFailure("step size underflow", 0.5, 3, "forward")
+            return {"values": np.array([2.0])}
 
-    spec, task = spec_of(record_predictions=asked), SimpleNamespace(predictions=predictions)
+    spec = spec_of(record_predictions=asked)
     history = loop.History(metrics=[{"iteration": 1, "epoch": 1.0, "test_loss": value}])
-    found = loop.predictions(spec, task, Linear().train(), history)
+    found = loop.predictions(spec, Predicting(), Linear().train(), history)
     assert (found if found is None else [*map(float, found.get("values", []))]) == expected
     if asked:
         with pytest.raises(UserError, match="makes none"):
-            loop.predictions(spec | {"task_class": "Plain"}, SimpleNamespace(), Linear(), history)
+            loop.predictions(spec, Regression(), Linear(), history)
 
 
 def truncate(path, length):
@@ -377,7 +379,7 @@ def orthogonal(K):
 def averaged():
     """Its weights are averaged from the second evaluation on, its rates fall, and it has a test."""
 
-    class Tested(Regression):
+    class Tested(Regression, ValidatedTask):
         def evaluate(self, network):
             return super().evaluate(network) | {"size": network.weight.abs().sum().item()}  # which grows
 
@@ -406,11 +408,11 @@ def in_turns():
         def parts(self):
             return {"hidden": [self.weight], "attention": [self.bias]}
 
-    class Task(Regression):
+    class OfParts(Regression, TaskOfParts):
         def loss(self, network, batch, part=None):
             return super().loss(network, batch) + (0.1 * network.bias.square().sum() if part == "attention" else 0)
 
-    return spec_of(alternating=True), Task, lambda: Turns(noise=1.0)
+    return spec_of(alternating=True), OfParts, lambda: Turns(noise=1.0)
 
 
 KINDS = {

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hidden_dynamics.configuration.entries import known, merge
 from hidden_dynamics.configuration.equal_code import equals_of
 from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
 from hidden_dynamics.configuration.schema import Effect
+from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.digest import code_digest
 
@@ -56,7 +57,7 @@ class Run:
     paper_size: int | str | None
     seed: int
     directory: str
-    spec: dict[str, Any]
+    spec: Spec
     classes: dict[str, str] = field(compare=False)
 
     @property
@@ -164,11 +165,13 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
     consequences = _consequences(configuration, variants)
     network = about.network or entry.network or RECURRENT_NETWORK
     places = {"network": network, "core": about.core, "task_class": entry.task_class}
-    spec = {
+    spec: Spec = {
         "task": task,
         "model": model,
-        "seed": None,
-        **{part: class_name(place) if place else None for part, place in places.items()},
+        "seed": 0,
+        "network": class_name(network),
+        "core": class_name(about.core) if about.core else None,
+        "task_class": class_name(entry.task_class),
         "hyperparameters": merge(
             {"hidden_size": size} if isinstance(size, int) else {},
             entry.hyperparameters,
@@ -191,7 +194,7 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
     classes = {part: place for part, place in places.items() if place}
     directories = {seed: configuration.paths.run(task, sized_model, seed) for seed in seeds}
     return [
-        Run(task, model, sized_model, paper_size, seed, directory, spec | {"seed": seed}, classes)
+        Run(task, model, sized_model, paper_size, seed, directory, {**spec, "seed": seed}, classes)
         for seed, directory in directories.items()
     ]
 

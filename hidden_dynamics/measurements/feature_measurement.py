@@ -28,6 +28,8 @@ from hidden_dynamics.measurements.features import COLUMNS, FeatureSettings
 from hidden_dynamics.models.image_networks import output_of
 from hidden_dynamics.results.run_files import RunFiles, row_of
 from hidden_dynamics.results.trained import load_data, load_weights
+from hidden_dynamics.tasks.images import ImageClassification
+from hidden_dynamics.tasks.task import AnyTask, tested_apart
 from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
 
@@ -81,7 +83,7 @@ def _measure_run(
         return {"status": record["status"]}, None
     task, network = build(run, load_data(configuration, run, record).arrays, device)
     load_weights(network, Path(run.directory))
-    kept = record["reported"] is not None and hasattr(task, "evaluate_test")
+    kept = record["reported"] is not None and tested_apart(task) is not None
     about = {"weights": "reported" if kept else "last"}
     try:
         features, labels = features_of(network, task, settings)
@@ -105,12 +107,12 @@ def _mapped(run: Run, of_images: OfImages, settings: FeatureSettings) -> dict[st
 
 
 @torch.no_grad()
-def features_of(network: nn.Module, task: Any, settings: FeatureSettings) -> tuple[NDArray, NDArray]:
+def features_of(network: nn.Module, task: AnyTask, settings: FeatureSettings) -> tuple[NDArray, NDArray]:
     """A network's features of the first images of a split, (n, d) float64, and the images' classes, (n,).
 
     Args:
         network: it gives an `ImageOutput`. It is put into evaluation mode.
-        task: its `evaluation_batches(split)` are the images as evaluations see them.
+        task: of images, as its evaluations see them.
 
     Raises:
         SolverFailure: the network's solver could not reach the end.
@@ -131,8 +133,8 @@ def features_of(network: nn.Module, task: Any, settings: FeatureSettings) -> tup
     return features, torch.cat(classes).numpy()
 
 
-def _batches(task: Any, split: str) -> Iterable[tuple[Tensor, Tensor]]:
-    if not hasattr(task, "evaluation_batches"):
+def _batches(task: AnyTask, split: str) -> Iterable[tuple[Tensor, Tensor]]:
+    if not isinstance(task, ImageClassification):
         raise UserError(f"features are those of images, and {type(task).__name__} is no task of images.")
     known(split, task.images, "split", "features.split in config/artifacts.yaml, as the task's variants have it")
     return task.evaluation_batches(split)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.tasks.schedule import schedule_of
+from hidden_dynamics.tasks.task import AnyTask
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.building import build
 
@@ -30,7 +30,7 @@ class Subject:
     """
 
     run: Run
-    task: Any
+    task: AnyTask
     network: optimisers.Network
     optimisers: dict[str, torch.optim.Optimizer]
     batch: Any
@@ -45,7 +45,7 @@ class Subject:
 
     @property
     def samples_per_epoch(self) -> int:
-        return schedule_of(self.run.spec["training"], self.task, self.run.spec["seed"]).samples_per_epoch
+        return self.task.schedule(self.run.spec["training"], self.run.spec["seed"]).samples_per_epoch
 
 
 def subject_of(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, batch_size: int) -> Subject:
@@ -56,8 +56,8 @@ def subject_of(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device,
     return Subject(run, task, network, optimisers.build(network, training["optimisers"]), batch)
 
 
-def first_batch(run: Run, task: Any, batch_size: int) -> Any:
-    schedule = schedule_of({**run.spec["training"], "batch_size": batch_size}, task, run.spec["seed"])
+def first_batch(run: Run, task: AnyTask, batch_size: int) -> Any:
+    schedule = task.schedule({**run.spec["training"], "batch_size": batch_size}, run.spec["seed"])
     return task.batch(*schedule.indices(0))
 
 

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
+from hidden_dynamics.configuration.spec import Report
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import with_checksums
 from hidden_dynamics.system.files import atomic
@@ -26,7 +27,7 @@ def write(
     about: Mapping[str, Any],
     history: History,
     network: nn.Module | None,
-    report: Mapping[str, str],
+    report: Report,
     predictions: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     """Write the run's files, run.json last: where it is, the run is whole.

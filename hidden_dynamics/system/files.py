@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 NEUTRAL = "where and how a file is kept changes no result"
 
@@ -15,7 +15,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextlib.contextmanager
-def atomic(path: str | Path, mode: str = "w") -> Iterator[IO]:
+def atomic(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary file beside `path`; move it there only if the block ends without an error.
 
     Args:
@@ -34,7 +34,7 @@ def atomic(path: str | Path, mode: str = "w") -> Iterator[IO]:
 
 
 @contextlib.contextmanager
-def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str) -> Iterator[IO]:
+def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str) -> Iterator[IO[Any]]:
     try:
         encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
         with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as handle:

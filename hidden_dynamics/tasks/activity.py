@@ -1,8 +1,8 @@
+# pyright: reportUnknownMemberType=false
 """What a person with four tags is doing, at every time (ACE-NODE, Section 4.5)."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -13,8 +13,9 @@ from hidden_dynamics.data.tag_reports import TICKS
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
 from hidden_dynamics.tasks import naive_scores, partly_observed
-from hidden_dynamics.tasks.partly_observed import PartlyObserved, SeriesNetwork, split
+from hidden_dynamics.tasks.partly_observed import LatentSeriesNetwork, PartlyObserved, split
 from hidden_dynamics.tasks.scoring import area_under_roc, of_samples
+from hidden_dynamics.tasks.task import Arrays, Metrics, TaskSettings
 
 WINDOW, STRIDE = 50, 25  # rows
 
@@ -51,7 +52,7 @@ class ActivityRecognition(PartlyObserved):
 
     labels = "rows"
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.settings = chosen = typed(Settings, settings, "the task", "settings")
         self.classes = chosen.classes
         picked, sequences = windows(arrays["lengths"])
@@ -100,13 +101,15 @@ class ActivityRecognition(PartlyObserved):
             f"{part}_time_point_auc": {naive_scores.CHANCE: 0.5},
         }
 
-    def _measure(self, part: str, network: SeriesNetwork) -> dict[str, float]:
+    def _measure(self, part: str, network: LatentSeriesNetwork) -> Metrics:
         """The share of rows whose activity is found, and the area under the ROC curve of one activity against the rest,
         averaged over activities, of a part; rows without a class do not count."""
         batch = self.part(part)
         assert batch.labels is not None
         labelled = batch.labels >= 0
-        probabilities = torch.softmax(network(batch).labels[:, labelled].double(), -1).cpu().numpy()
+        logits = network(batch).labels
+        assert logits is not None
+        probabilities = torch.softmax(logits[:, labelled].double(), -1).cpu().numpy()
         truth, scores = of_samples(self.settings.scores, batch.labels[labelled].cpu().numpy(), probabilities)
         met = np.unique(truth)
         areas = [area_under_roc(truth == activity, scores[:, activity]) for activity in met]
@@ -121,7 +124,7 @@ def windows(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     starts = np.cumsum(lengths) - lengths
     counts = np.maximum(0, np.ceil((lengths - WINDOW) / STRIDE)).astype(np.int64)
     sequences = np.repeat(np.arange(len(lengths)), counts)
-    number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    number = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
     return (starts[sequences] + STRIDE * number)[:, None] + np.arange(WINDOW), sequences
 
 

@@ -1,7 +1,5 @@
+# pyright: reportUnknownMemberType=false
 """The adding task: the squared error of the sum of two marked numbers (MomentumRNN, Appendix A.4)."""
-
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,11 +9,12 @@ from torch.nn import functional
 from hidden_dynamics.data import adding
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.task import Arrays, Metrics, Task, TaskSettings
 
 TEST_BATCH = 250
 
 
-class Adding:
+class Adding(Task[nn.Module, tuple[Tensor, Tensor]]):
     """Fresh sequences in every iteration; a fixed test set.
 
     Args:
@@ -25,9 +24,9 @@ class Adding:
         device: where batches are made.
     """
 
-    input_size, output_size, every_step, train_size = 2, 1, False, None
+    input_size, output_size, every_step = 2, 1, False
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.test = arrays["test_values"], arrays["test_markers"], arrays["test_targets"]
         self.length, self.seed, self.device = int(arrays["length"]), seed, device
 
@@ -41,7 +40,7 @@ class Adding:
         x, targets = batch
         return functional.mse_loss(network(x).squeeze(1), targets)
 
-    def evaluate(self, network: nn.Module) -> dict[str, float]:
+    def evaluate(self, network: nn.Module) -> Metrics:
         total = 0.0
         for start in range(0, len(self.test[2]), TEST_BATCH):
             piece = [array[start : start + TEST_BATCH] for array in self.test]

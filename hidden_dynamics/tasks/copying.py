@@ -1,7 +1,5 @@
+# pyright: reportUnknownMemberType=false
 """The copying task: cross-entropy over every step of recalling K letters after L blanks (MomentumRNN, Appendix A.4)."""
-
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,11 +9,12 @@ from torch.nn import functional
 from hidden_dynamics.data import copying
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.task import Arrays, Metrics, Task, TaskSettings
 
 TEST_BATCH = 128
 
 
-class Copying:
+class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
     """Fresh uniform letters in every iteration; a fixed test set.
 
     Args:
@@ -25,9 +24,9 @@ class Copying:
         device: where batches are made.
     """
 
-    every_step, train_size = True, None
+    every_step = True
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.blanks, self.letters, self.alphabet = (int(arrays[name]) for name in ("blanks", "letters", "alphabet"))
         self.input_size = self.alphabet + 2  # the blank, the letters and the start marker, which is never a target
         self.output_size = self.alphabet + 1
@@ -44,7 +43,7 @@ class Copying:
         x, targets = batch
         return functional.cross_entropy(network(x).flatten(0, 1), targets.flatten())
 
-    def evaluate(self, network: nn.Module) -> dict[str, float]:
+    def evaluate(self, network: nn.Module) -> Metrics:
         pieces = np.array_split(self.test_letters, -(-len(self.test_letters) // TEST_BATCH))
         losses = [self.loss(network, self._tensors(piece)).item() * len(piece) for piece in pieces]
         return {"test_loss": sum(losses) / len(self.test_letters)}

@@ -1,9 +1,10 @@
+# pyright: reportUnknownMemberType=false
 """Image classification (ACE-NODE, Section 4.1): random crops to train on, a part held out to choose by."""
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
@@ -16,9 +17,12 @@ from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import ImageNetwork, output_of
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.task import Arrays, Metrics, TaskOfParts, TaskSettings, ValidatedTask
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
 HELD_OUT_SEED = 0  # which images are held out is the same for all runs
+
+Images = tuple[Tensor, Tensor]
 
 
 class Settings(Entry):
@@ -29,7 +33,7 @@ class Settings(Entry):
     select_on: Literal["validation", "test"]
 
 
-class ImageClassification:
+class ImageClassification(ValidatedTask[ImageNetwork, Images], TaskOfParts[ImageNetwork, Images]):
     """MNIST, SVHN, CIFAR-10 and what stands in for them.
 
     Args:
@@ -48,19 +52,19 @@ class ImageClassification:
 
     classes = 10
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.seed, self.levels = seed, float(arrays["levels"])
         images = {split: _maps(arrays[f"{split}_images"]) for split in ("train", "test")}
         labels = {split: arrays[f"{split}_labels"].astype(np.int64) for split in ("train", "test")}
         self.settings = typed(Settings, settings, "the task", "settings")
         _check_room(self.settings, images["train"].shape)
         self.channels = images["train"].shape[1]
-        if self.settings.select_on == "validation":
+        self.validated = self.settings.select_on == "validation"
+        if self.validated:
             order = generator(HELD_OUT_SEED, "held out").permutation(len(images["train"]))
             for parts in (images, labels):
                 parts["validation"] = parts["train"][np.sort(order[: self.settings.validation])]
                 parts["train"] = parts["train"][np.sort(order[self.settings.validation :])]
-            self.evaluate_test = functools.partial(self._measure, "test")
         self.labels = {split: torch.from_numpy(part).to(device) for split, part in labels.items()}
         self.images = {split: torch.from_numpy(part).to(device) for split, part in images.items() if split != "train"}
         self.train_size = len(images["train"])
@@ -68,21 +72,24 @@ class ImageClassification:
         padded = functional.pad(torch.from_numpy(images["train"]).to(device), (self.settings.pad,) * 4)
         self.crops = padded.unfold(2, self.settings.crop, 1).unfold(3, self.settings.crop, 1)
 
-    def batch(self, epoch: int, indices: np.ndarray) -> tuple[Tensor, Tensor]:
+    def batch(self, epoch: int, indices: np.ndarray) -> Images:
         """Crops (batch, channels, crop, crop) in [0, 1] and labels (batch,)."""
         rows, columns = _places(self.seed, epoch, self.train_size, self.crops.shape[2], self.crops.shape[3])[indices].T
         chosen, *place = (torch.from_numpy(array).to(self.crops.device) for array in (indices, rows, columns))
         return self._values(self.crops[chosen, :, *place]), self.labels["train"][chosen]
 
-    def loss(self, network: ImageNetwork, batch: tuple[Tensor, Tensor], part: str | None = None) -> Tensor:
+    def loss(self, network: ImageNetwork, batch: Images, part: str | None = None) -> Tensor:
         """Mean cross-entropy, in nats, and the network's penalty; `part` names what alternating training trains."""
         images, labels = batch
         output = output_of(network, images)
         return functional.cross_entropy(output.logits, labels) + network.penalty(output, part)
 
-    def evaluate(self, network: nn.Module) -> dict[str, float]:
+    def evaluate(self, network: nn.Module) -> Metrics:
         """Mean cross-entropy and accuracy (a fraction) over the split that the reported epoch is chosen by."""
         return self._measure(self.settings.select_on, network)
+
+    def evaluate_test(self, network: nn.Module) -> Metrics:
+        return self._measure("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:
@@ -93,17 +100,17 @@ class ImageClassification:
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.labels["test"]))
 
-    def evaluation_batches(self, split: str) -> Iterator[tuple[Tensor, Tensor]]:
+    def evaluation_batches(self, split: str) -> Iterator[Images]:
         """Images or their central crops, (batch, channels, H, W) in [0, 1], and labels (batch,) of "validation" or
         "test"."""
         images, side = self.images[split], self.settings.crop
         if self.settings.evaluate_on == "crop":
             top, left = ((size - side) // 2 for size in images.shape[2:])
             images = images[:, :, top : top + side, left : left + side]
-        batches = zip(images.split(EVALUATION_BATCH), self.labels[split].split(EVALUATION_BATCH), strict=True)
+        batches = zip(*(torch.split(each, EVALUATION_BATCH) for each in (images, self.labels[split])), strict=True)
         return ((self._values(part), labels) for part, labels in batches)
 
-    def _measure(self, split: str, network: nn.Module) -> dict[str, float]:
+    def _measure(self, split: str, network: nn.Module) -> Metrics:
         loss, correct, total = 0.0, 0, len(self.labels[split])
         for images, labels in self.evaluation_batches(split):
             logits = output_of(network, images).logits

@@ -1,19 +1,20 @@
+# pyright: reportUnknownMemberType=false
 """Language modelling: the next word of a text (MomentumRNN, Sections 3.4 and A.3, after AWD-LSTM)."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.configuration.entries import Entry, typed
+from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.schedule import SegmentSchedule
+from hidden_dynamics.tasks.task import Arrays, Metrics, TaskSettings, ValidatedTask
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Size = Annotated[int, Field(ge=1)]
@@ -33,7 +34,7 @@ class Settings(Entry):
     evaluation_batch_sizes: BatchSizes
 
 
-class LanguageModelling:
+class LanguageModelling(ValidatedTask[nn.Module, Batch]):
     """Word-level Penn Treebank and its stand-ins.
 
     A text is cut into as many columns as a batch has, and read in segments that follow one another: the network's state
@@ -45,14 +46,11 @@ class LanguageModelling:
         seed: the run's; not used.
         device: where the texts are kept.
 
-    Attributes:
-        hidden_state: what the next segment of the training text continues from; part of a checkpoint.
-
     Raises:
         UserError: a text is too short for its batch size.
     """
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.vocabulary_size = len(arrays["vocabulary"])
         self.settings = typed(Settings, settings, "the task", "settings")
         self.batch_sizes = self.settings.evaluation_batch_sizes.given()
@@ -62,18 +60,17 @@ class LanguageModelling:
         for split, batch_size in self.batch_sizes.items():
             if len(self.texts[split]) // batch_size < 2:
                 raise UserError(f"the {split} text is too short for evaluation_batch_sizes.{split} {batch_size}.")
-        self.hidden_state: Any = None
 
-    def schedule(self, training: dict[str, Any], seed: int) -> SegmentSchedule:
+    def schedule(self, training: Training, seed: int) -> SegmentSchedule:
         return SegmentSchedule(training, len(self.texts["train"]), self.settings.bptt, seed)
 
-    def batch(self, epoch: int, segment: tuple[int, int, int]) -> Batch:
+    def batch(self, epoch: int, indices: tuple[int, int, int]) -> Batch:
         """A segment (first row, rows, batch size) of the training text.
 
         Returns:
             words and the words that follow them, both (T, batch) int64, and whether the text begins here.
         """
-        start, length, batch_size = segment
+        start, length, batch_size = indices
         rows = columns(self.texts["train"], batch_size)
         return rows[start : start + length], rows[start + 1 : start + length + 1], start == 0
 
@@ -89,11 +86,11 @@ class LanguageModelling:
         temporal = self.settings.temporal_regularisation * output.states.diff(dim=0).square().mean()
         return entropy + activation + temporal
 
-    def evaluate(self, network: nn.Module) -> dict[str, float]:
+    def evaluate(self, network: nn.Module) -> Metrics:
         """Cross-entropy (nats per word) and perplexity, its exponential, of the validation text."""
         return self._measure(network, "validation")
 
-    def evaluate_test(self, network: nn.Module) -> dict[str, float]:
+    def evaluate_test(self, network: nn.Module) -> Metrics:
         """The same of the test text."""
         return self._measure(network, "test")
 
@@ -116,7 +113,7 @@ class LanguageModelling:
         """The words that are to be predicted of a text."""
         return columns(self.texts[split], self.batch_sizes[split])[1:]
 
-    def _measure(self, network: nn.Module, split: str) -> dict[str, float]:
+    def _measure(self, network: nn.Module, split: str) -> Metrics:
         rows = columns(self.texts[split], self.batch_sizes[split])
         total, hidden_state = 0.0, None
         for start in range(0, len(rows) - 1, self.settings.bptt):

@@ -1,7 +1,5 @@
+# pyright: reportUnknownMemberType=false
 """Which patients of an intensive care unit die in hospital (ACE-NODE, Section 4.3)."""
-
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -10,8 +8,9 @@ from torch import Tensor
 from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.models.latent_family.family import entry_weights, mean_squared_error
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import IntensiveCare, Scores, SeriesNetwork, StaySettings
+from hidden_dynamics.tasks.partly_observed import IntensiveCare, LatentSeriesNetwork, Scores, StaySettings
 from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, calibration_error, of_samples
+from hidden_dynamics.tasks.task import Arrays, Metrics, TaskSettings
 
 
 class Settings(StaySettings):
@@ -30,11 +29,11 @@ class Mortality(IntensiveCare):
         UserError: a setting is missing, unknown or out of its range, or the series are too few.
     """
 
-    settings: Settings
     labels, classes = "series", 1
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        super().__init__(arrays, typed(Settings, settings, "the task", "settings"), device)
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
+        self.settings = typed(Settings, settings, "the task", "settings")
+        super().__init__(arrays, self.settings, device)
         self.died = arrays["died"].astype(np.float32)
 
     def _labels(self, chosen: np.ndarray, targets: object) -> Tensor:
@@ -54,11 +53,12 @@ class Mortality(IntensiveCare):
             f"{part}_interpolation_mse": self._naive_errors(part, entry_weights),
         }
 
-    def _measure(self, part: str, network: SeriesNetwork) -> dict[str, float]:
+    def _measure(self, part: str, network: LatentSeriesNetwork) -> Metrics:
         """Area under the ROC curve, average precision and expected calibration error (fractions) of a part; and the
         mean squared error of the target rows, as that of interpolation."""
         batch = self.part(part)
         prediction = network(batch)
+        assert prediction.labels is not None  # the task has them
         probabilities = torch.sigmoid(prediction.labels.double()).cpu().numpy()
         died, scores = of_samples(self.settings.scores, self.died[self.parts[part]], probabilities)
         return {

@@ -26,7 +26,7 @@ def test_set(size: Any, positive: Any = None) -> dict[str, int | None]:
 def entropy(labels: Tensor) -> float:
     """The cross-entropy of labels (n,) int64, in nats, under their own frequencies."""
     counts = torch.bincount(labels.flatten()).double()
-    return -torch.special.xlogy(counts, counts / counts.sum()).sum().item() / labels.numel()
+    return -torch.xlogy(counts, counts / counts.sum()).sum().item() / labels.numel()
 
 
 def majority(labels: Tensor) -> float:

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """What tasks of partly observed series share: their split, the scale of their values, their batches.
 
 Mortality, regression and activity recognition of Rubanova et al. (NeurIPS 2019), which ACE-NODE (Sections 4.3 to 4.5)
@@ -5,10 +6,10 @@ follows.
 """
 
 import contextlib
-import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal, Protocol
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Mapping
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -17,9 +18,10 @@ from torch import Tensor
 
 from hidden_dynamics.configuration.entries import Entry
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.latent_family.family import SeriesBatch
+from hidden_dynamics.models.latent_family.family import Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.task import Arrays, Batch, Metrics, TaskOfParts, ValidatedTask
 
 SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
 EVALUATION_SEED = 0
@@ -42,19 +44,25 @@ class StaySettings(Settings):
 Scores = Literal["averaged", "pooled"]
 
 
-class SeriesNetwork(Protocol):
-    """What a task asks of a network of irregular series; `predict` only where later rows are to be predicted."""
-
-    def __call__(self, batch: Any) -> Any: ...
-
-    def loss(self, prediction: Any, batch: Any) -> Tensor: ...
-
-    def penalty(self, prediction: Any, part: str | None) -> Tensor | float: ...
-
-    def predict(self, context: Observations, series: Tensor, times: np.ndarray) -> Tensor: ...
+Seen = TypeVar("Seen", contravariant=True)
+Answer = TypeVar("Answer")
 
 
-class SplitSeries:
+class SeriesNetwork(Protocol[Seen, Answer]):
+    """What a task asks of a network of irregular series, by what it sees and what it answers."""
+
+    def __call__(self, batch: Seen, /) -> Answer: ...
+
+    def loss(self, prediction: Answer, batch: Seen, /) -> Tensor: ...
+
+    def penalty(self, output: Answer, part: str | None, /) -> Tensor | float: ...
+
+
+LatentSeriesNetwork = SeriesNetwork[SeriesBatch, Prediction]
+Network = TypeVar("Network", bound=SeriesNetwork[Any, Any])
+
+
+class SplitSeries(ValidatedTask[Network, Batch], TaskOfParts[Network, Batch]):
     """A task on series that are split once; derived classes make its batches, and say what is measured.
 
     Args:
@@ -73,17 +81,19 @@ class SplitSeries:
         self.features = rows.values.shape[1]
         self.train_size = len(parts["train"])
         self.split = {"series": len(rows.lengths)} | {name: len(part) for name, part in parts.items()}
-        if "validation" in parts:
-            self.evaluate_test = functools.partial(self._measured, "test")
+        self.validated = "validation" in parts
 
-    def loss(self, network: SeriesNetwork, batch: SeriesBatch, part: str | None = None) -> Tensor:
+    def loss(self, network: Network, batch: Batch, part: str | None = None) -> Tensor:
         """The network's own loss and its penalty; `part` is what alternating training trains."""
         prediction = network(batch)
         return network.loss(prediction, batch) + network.penalty(prediction, part)
 
-    def evaluate(self, network: SeriesNetwork) -> dict[str, float]:
+    def evaluate(self, network: Network) -> Metrics:
         """Of the validation part; of the test part where nothing is held out."""
-        return self._measured("validation" if "validation" in self.parts else "test", network)
+        return self._measured("validation" if self.validated else "test", network)
+
+    def evaluate_test(self, network: Network) -> Metrics:
+        return self._measured("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:
@@ -94,14 +104,14 @@ class SplitSeries:
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.parts["test"]))
 
-    def _naive(self, part: str) -> naive_scores.Scores:
-        raise NotImplementedError
+    @abstractmethod
+    def _naive(self, part: str) -> naive_scores.Scores: ...
 
-    def _measured(self, part: str, network: SeriesNetwork) -> dict[str, float]:
-        raise NotImplementedError
+    @abstractmethod
+    def _measured(self, part: str, network: Network) -> Metrics: ...
 
 
-class PartlyObserved(SplitSeries):
+class PartlyObserved(SplitSeries[LatentSeriesNetwork, SeriesBatch]):
     """Derived classes say what the targets are, what has labels and what is measured.
 
     Validation and test part are one batch each: what a network answers about a series depends on the others in its
@@ -141,7 +151,7 @@ class PartlyObserved(SplitSeries):
     def _labels(self, chosen: np.ndarray, targets: Observations) -> Tensor | None:
         return None
 
-    def _naive_errors(self, part: str, weights: Callable[[Observations], Tensor]) -> dict[str, float]:
+    def _naive_errors(self, part: str, weights: Callable[[Observations], Tensor]) -> Metrics:
         """The squared errors of a part's targets, by `weights`; without the last value where all is context."""
         batch = self.part(part)
         errors = naive_scores.series_errors(
@@ -151,12 +161,12 @@ class PartlyObserved(SplitSeries):
             del errors[naive_scores.LAST_VALUE]
         return errors
 
-    def _measured(self, part: str, network: SeriesNetwork) -> dict[str, float]:
+    def _measured(self, part: str, network: LatentSeriesNetwork) -> Metrics:
         with drawn_anew(self.device):
             return self._measure(part, network)
 
-    def _measure(self, part: str, network: SeriesNetwork) -> dict[str, float]:
-        raise NotImplementedError
+    @abstractmethod
+    def _measure(self, part: str, network: LatentSeriesNetwork) -> Metrics: ...
 
 
 class IntensiveCare(PartlyObserved):
@@ -173,10 +183,7 @@ class IntensiveCare(PartlyObserved):
         UserError: the series are too few.
     """
 
-    settings: StaySettings
-
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: StaySettings, device: torch.device):
-        self.settings = settings
+    def __init__(self, arrays: Arrays, settings: StaySettings, device: torch.device):
         rows = Rows(*(arrays[name] for name in Rows._fields))
         rows = without_placeholders(rows) if settings.placeholders == "missing" else rows
         parts = split(len(rows.lengths), settings.validation)
@@ -184,7 +191,7 @@ class IntensiveCare(PartlyObserved):
 
 
 @contextlib.contextmanager
-def drawn_anew(device: torch.device) -> Iterator[None]:
+def drawn_anew(device: torch.device) -> Generator[None]:
     """Within it, torch's generators start anew, and afterwards they are where they were.
 
     What is latent is drawn in evaluations too: the same weights are measured alike, and training goes on as if nothing

@@ -1,7 +1,7 @@
+# pyright: reportUnknownMemberType=false
 """Pixel-by-pixel image classification: an image is a sequence of pixels, its class is read from the last state."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.task import Arrays, Metrics, Task, TaskSettings
 
 FIXED_PERMUTATION = 92916  # the seed of the fixed permutation in expRNN, on which the released code builds
 TEST_BATCH = 500
@@ -20,7 +21,7 @@ class Settings(Entry):
     pixels: Literal["grey", "binary"] = "grey"
 
 
-class PixelClassification:
+class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
     """MNIST and PMNIST (MomentumRNN, Section 3.1, Appendix A.1): row by row, or permuted.
 
     Args:
@@ -34,7 +35,7 @@ class PixelClassification:
 
     input_size, output_size, every_step = 1, 10, False
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         chosen = typed(Settings, settings, "the task", "settings")
         self.binary = chosen.pixels == "binary"
         order = torch.from_numpy(pixel_order(chosen.permutation, arrays["train_images"].shape[1], seed)).to(device)
@@ -55,10 +56,11 @@ class PixelClassification:
         x, labels = batch
         return functional.cross_entropy(network(x), labels)
 
-    def evaluate(self, network: nn.Module) -> dict[str, float]:
+    def evaluate(self, network: nn.Module) -> Metrics:
         """Mean cross-entropy and accuracy (a fraction) over the test set."""
         loss, correct = 0.0, 0
-        for images, labels in zip(self.test_images.split(TEST_BATCH), self.test_labels.split(TEST_BATCH), strict=True):
+        batches = (torch.split(each, TEST_BATCH) for each in (self.test_images, self.test_labels))
+        for images, labels in zip(*batches, strict=True):
             logits = network(self._sequences(images))
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             correct += (logits.argmax(1) == labels).sum().item()

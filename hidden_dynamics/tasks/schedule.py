@@ -4,23 +4,16 @@ import functools
 import math
 from bisect import bisect_right
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
+from hidden_dynamics.configuration.spec import Rates, Training
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
 # Of AWD-LSTM's segments (facts of the released code, which builds on it).
 HALVED = 0.05  # how often the mean length is half of what it is otherwise
 DEVIATION, SHORTEST = 5, 5  # steps
-
-
-def schedule_of(training: dict[str, Any], task: Any, seed: int) -> "Schedule":
-    """The task's own schedule, where it has one; batches of examples in random order otherwise."""
-    if hasattr(task, "schedule"):
-        return task.schedule(training, seed)
-    return Schedule(training, task.train_size, seed)
 
 
 class Schedule:
@@ -50,10 +43,11 @@ class Schedule:
         UserError: there are fewer examples than a batch has, and `drop_last`.
     """
 
-    def __init__(self, training: dict[str, Any], train_size: int | None, seed: int):
+    def __init__(self, training: Training, train_size: int | None, seed: int):
         self.batch_size, self.train_size, self.seed = training["batch_size"], train_size, seed
         self.per_epoch = _batches(training, train_size)
-        self.rates, self.fixed = training.get("rates", {}), training.get("fixed_batches", False)
+        self.rates: Rates = training.get("rates", {})
+        self.fixed = training.get("fixed_batches", False)
         epochs = min(training["epochs"], self.rates.get("until", math.inf))
         self.iterations = max(1, math.floor(epochs * self.per_epoch))
         self.evaluate_every = training.get("evaluate_every", self.per_epoch)
@@ -62,7 +56,7 @@ class Schedule:
         self.evaluations = math.ceil(self.iterations / self.evaluate_every)
         self.sizes, self.total_work = {"train_size": train_size}, self.iterations
 
-    def indices(self, iteration: int) -> tuple[int, Any]:
+    def indices(self, iteration: int) -> tuple[int, tuple[int, int] | np.ndarray]:
         """The epoch of an iteration (both from 0), and what the task's `batch` takes for it."""
         epoch, position = divmod(iteration, self.per_epoch)
         if self.train_size is None:
@@ -89,7 +83,7 @@ class Schedule:
         return 1
 
 
-def _batches(training: dict[str, Any], train_size: int | None) -> int:
+def _batches(training: Training, train_size: int | None) -> int:
     """The iterations of an epoch."""
     if train_size is None:
         return training.get("iterations_per_epoch", 1)
@@ -115,7 +109,7 @@ class SegmentSchedule:
         UserError: the text is too short for the batch, or the training has settings that are not for segments.
     """
 
-    def __init__(self, training: dict[str, Any], words: int, bptt: int, seed: int):
+    def __init__(self, training: Training, words: int, bptt: int, seed: int):
         unknown = {"rates", "drop_last", "fixed_batches"} & set(training)
         if unknown:
             raise UserError(f"training.{min(unknown)}: it is for batches of examples, not for segments of a text.")
@@ -159,6 +153,9 @@ class SegmentSchedule:
         """The epoch and the position in it; after the last iteration, the epoch after the last and 0."""
         epoch = bisect_right(self.starts, iteration) - 1
         return epoch, iteration - self.starts[epoch]
+
+
+AnySchedule = Schedule | SegmentSchedule
 
 
 @functools.lru_cache(maxsize=1)  # every iteration of an epoch asks for it, and drawing it takes a millisecond on MNIST

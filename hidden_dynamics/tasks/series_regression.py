@@ -1,7 +1,6 @@
 """Values of partly observed series between and after the context (ACE-NODE, Section 4.4)."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -9,10 +8,11 @@ from pydantic import model_validator
 
 from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.latent_family.family import entry_weights, mean_squared_error, squared_errors
+from hidden_dynamics.models.latent_family.family import SeriesBatch, entry_weights, mean_squared_error, squared_errors
 from hidden_dynamics.models.observations import Observations, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import IntensiveCare, SeriesNetwork, StaySettings, drawn_anew
+from hidden_dynamics.tasks.partly_observed import IntensiveCare, LatentSeriesNetwork, StaySettings, drawn_anew
+from hidden_dynamics.tasks.task import Arrays, Metrics, PredictingTask, TaskSettings
 
 UNTIL = 24.0  # hours, the time of the last rows of the context in extrapolation
 BIN = 1.0  # hours of which errors are added up
@@ -29,7 +29,7 @@ class Settings(StaySettings):
         return self
 
 
-class SeriesRegression(IntensiveCare):
+class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, SeriesBatch]):
     """The values of patients between and after the context.
 
     Args:
@@ -43,17 +43,17 @@ class SeriesRegression(IntensiveCare):
             in the context or among the targets.
     """
 
-    settings: Settings
     labels, classes = None, 0
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        super().__init__(arrays, typed(Settings, settings, "the task", "settings"), device)
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
+        self.settings = typed(Settings, settings, "the task", "settings")
+        super().__init__(arrays, self.settings, device)
         for name in self.parts.keys() - {"train"}:
             batch = self._batch(self.parts[name])
             if not (batch.context.mask.any() and batch.targets.mask.any()):
                 raise UserError(f"of the {name} part has no context or no targets.", key="settings.targets")
 
-    def predictions(self, network: SeriesNetwork) -> dict[str, np.ndarray]:
+    def predictions(self, network: LatentSeriesNetwork) -> dict[str, np.ndarray]:
         """Errors over time on the test part.
 
         Returns:
@@ -65,7 +65,7 @@ class SeriesRegression(IntensiveCare):
             values = network(self.part("test")).values
         squares = (values - targets.values).square().mean(0).double() * targets.mask
         hours = (targets.times * end)[targets.rows_of_times()].numpy()
-        edges = np.arange(np.floor(hours.min() / BIN), np.ceil(hours.max() / BIN) + 1) * BIN
+        edges = np.arange(float(np.floor(hours.min() / BIN)), float(np.ceil(hours.max() / BIN) + 1)) * BIN
         of_rows = {"sum": squares.sum(1).cpu().numpy(), "count": targets.mask.sum(1).cpu().numpy()}
         added = {name: np.histogram(hours, edges, weights=each)[0] for name, each in of_rows.items()}
         return {
@@ -90,7 +90,7 @@ class SeriesRegression(IntensiveCare):
             f"{name}_observed": self._naive_errors(part, lambda targets: targets.mask.double() / targets.mask.sum()),
         }
 
-    def _measure(self, part: str, network: SeriesNetwork) -> dict[str, float]:
+    def _measure(self, part: str, network: LatentSeriesNetwork) -> Metrics:
         """Mean squared errors of a part, averaged over samples: as released, over series and all features of the mean
         over what was observed of them, 0 where nothing was; and over all observed entries."""
         batch = self.part(part)

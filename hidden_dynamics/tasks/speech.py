@@ -1,8 +1,8 @@
+# pyright: reportUnknownMemberType=false
 """Speech: an utterance's spectrogram, frame by frame, to predict or to recall (MomentumRNN, Section 3.2)."""
 
 import math
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data.speech import BINS, FLOOR
 from hidden_dynamics.models.ragged import valid_steps
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.task import Arrays, Metrics, Task, TaskSettings
 
 SILENCE = 10 * math.log10(FLOOR)  # dB, in all bins: -50
 SHIFTS = {"next": (0, 1), "previous": (1, 0)}  # frames by which the input and the target are shifted
@@ -26,7 +27,7 @@ class Settings(Entry):
     target: Literal["next", "previous"]
 
 
-class SpeechPrediction:
+class SpeechPrediction(Task[nn.Module, Batch]):
     """TIMIT and its stand-ins: the frame next to the one that is heard.
 
     An utterance of T frames X_0, ..., X_{T-1} is followed by a silent one, X_T. With "next" the input is X_0, ...,
@@ -43,7 +44,7 @@ class SpeechPrediction:
 
     input_size, output_size, every_step, ragged = BINS, BINS, True, True
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         target = typed(Settings, settings, "the task", "settings").target
         shifts = SHIFTS[target]
         self.train, self.validation, self.test = (
@@ -68,7 +69,7 @@ class SpeechPrediction:
         x, lengths, targets = batch
         return functional.mse_loss(network(x, lengths), targets)
 
-    def evaluate(self, network: nn.Module) -> dict[str, float]:
+    def evaluate(self, network: nn.Module) -> Metrics:
         """The loss over the whole validation set and over the whole test set."""
         return {
             "validation_loss": self._mean_loss(network, self.validation),
@@ -156,7 +157,8 @@ class Moments(NamedTuple):
         penalty = RIDGE_PENALTY * torch.ones(self.inputs, dtype=torch.float64)
         penalty[-1] = 0
         products = self.products[: self.inputs]
-        return torch.linalg.solve(products[:, : self.inputs] + torch.diag(penalty), products[:, self.inputs :])
+        left, right = products.tensor_split([self.inputs], 1)
+        return cast(Tensor, torch.linalg.solve(left + torch.diag(penalty), right))
 
     def error_of(self, weights: Tensor) -> float:
         """The mean squared error of answers that are linear in the inputs, by weights (inputs, 129)."""

@@ -1,12 +1,13 @@
+# pyright: reportUnknownMemberType=false
 """Forecasting of sporadically observed series (De Brouwer et al., NeurIPS 2019; ACE-NODE, Section 4.2)."""
 
 import math
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from pydantic import Field
+from torch import Tensor
 
 from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.configuration.schema import Seed
@@ -16,6 +17,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import SeriesNetwork, SplitSeries
+from hidden_dynamics.tasks.task import Arrays, Metrics, PredictingTask, TaskSettings
 
 
 class Settings(Entry):
@@ -37,7 +39,13 @@ class Targets(NamedTuple):
     rows: np.ndarray
 
 
-class SporadicForecasting(SplitSeries):
+class ForecastingNetwork(SeriesNetwork[Observations, Any], Protocol):
+    def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor: ...
+
+
+class SporadicForecasting(
+    SplitSeries[ForecastingNetwork, Observations], PredictingTask[ForecastingNetwork, Observations]
+):
     """USHCN and what stands in for it: the next rows of a series after a time, given all of it until then.
 
     Trained on whole series. Evaluated on series of which only rows until then are given, all of a split as one batch.
@@ -62,7 +70,7 @@ class SporadicForecasting(SplitSeries):
 
     covariates = 1  # of a series, constantly 0 here
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         chosen = typed(Settings, settings, "the task", "settings")
         self.ids, self.until = arrays["ids"], chosen.until
         number = seed if chosen.fold == "by_seed" else chosen.fold
@@ -78,7 +86,7 @@ class SporadicForecasting(SplitSeries):
         """These series of the training part, whole."""
         return batch_of(self.rows, self.parts["train"][indices]).to(self.device)
 
-    def predictions(self, network: SeriesNetwork) -> dict[str, np.ndarray]:
+    def predictions(self, network: ForecastingNetwork) -> dict[str, np.ndarray]:
         """The network's answers on the test part, as `hidden_dynamics.results.run_files.RunFiles.predictions` has them.
 
         Returns:
@@ -114,19 +122,19 @@ class SporadicForecasting(SplitSeries):
         return Targets(np.repeat(np.arange(len(rows)), rows.shape[1]), rows.ravel())
 
     def _predicted(
-        self, part: str, network: SeriesNetwork, series: np.ndarray, times: np.ndarray
+        self, part: str, network: ForecastingNetwork, series: np.ndarray, times: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mean and logvar, (n, D) each, of series of a part at times, given what was observed until `until`."""
         context = batch_of(self.rows, self.parts[part], self.until).to(self.device)
         answers = network.predict(context, torch.from_numpy(series).to(self.device), times).float().cpu().numpy()
         return answers[:, : self.features], answers[:, self.features :]
 
-    def _measured(self, part: str, network: SeriesNetwork) -> dict[str, float]:
+    def _measured(self, part: str, network: ForecastingNetwork) -> Metrics:
         """Mean squared error and mean negative log likelihood (nats) of a part's observed targets."""
         targets = self._targets(part)
         return self._scores(part, *self._predicted(part, network, targets.series, self.rows.times[targets.rows]))
 
-    def _scores(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> dict[str, float]:
+    def _scores(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> Metrics:
         """Of the observed entries of a part's targets, which `mean` and `logvar` (n, D) predict."""
         rows = self._targets(part).rows
         mask, logvar = self.rows.mask[rows], logvar.astype(np.float64)
@@ -134,7 +142,7 @@ class SporadicForecasting(SplitSeries):
         nats = 0.5 * (math.log(2 * math.pi) + logvar + square / np.exp(logvar))
         return {f"{part}_mse": float(square[mask].mean()), f"{part}_negll": float(nats[mask].mean())}
 
-    def _limits(self, arrays: Mapping[str, np.ndarray]) -> dict[str, float]:
+    def _limits(self, arrays: Arrays) -> Metrics:
         if not np.array_equal(arrays["optimal_times"], self.rows.times[self.after]):
             raise UserError(
                 "the task's settings until and targets must be the data's, whose best possible predictor is known",

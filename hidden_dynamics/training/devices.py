@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import torch
@@ -62,7 +62,7 @@ def set_arithmetic(threads: int, precision: str) -> None:
 
 
 @contextlib.contextmanager
-def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> Iterator[torch.device]:
+def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> Generator[torch.device]:
     """Wait for one of the `runs_per_gpu` places on each GPU of this machine, and hold it for the block.
 
     A place is a locked file in `directory`, which the system frees when its process ends, however it ends. Under a

@@ -4,7 +4,7 @@ import contextlib
 import faulthandler
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator
 from types import FrameType
 
 NEUTRAL = "when a training is stopped changes no result; that it goes on from the same step is tested"
@@ -51,7 +51,7 @@ class Interruption:
             raise Interrupted(self.signum)
 
     @contextlib.contextmanager
-    def immediate(self) -> Iterator[None]:
+    def immediate(self) -> Generator[None]:
         self.check()
         self._immediate = True
         try:

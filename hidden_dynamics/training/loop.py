@@ -12,9 +12,12 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.spec import Spec
+from hidden_dynamics.configuration.spec import Training as Settings
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
-from hidden_dynamics.tasks.schedule import Schedule, schedule_of
+from hidden_dynamics.tasks.schedule import AnySchedule
+from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, tested_apart
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
 from hidden_dynamics.training.optimisers import Network, learn, set_rate
@@ -70,18 +73,18 @@ class Training:
         best: the weights of the evaluation reported so far, until `evaluate_test` has run on them; or None.
     """
 
-    spec: dict[str, Any]
-    task: Any
+    spec: Spec
+    task: AnyTask
     network: Network
     optimisers: dict[str, torch.optim.Optimizer]
     device: torch.device
-    schedule: Schedule
+    schedule: AnySchedule
     history: History = field(default_factory=History)
     average: AveragedModel | None = None
     best: dict[str, torch.Tensor] | None = None
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Settings:
         return self.spec["training"]
 
     @property
@@ -91,13 +94,13 @@ class Training:
 
 
 def train(
-    spec: dict[str, Any],
-    task: Any,
+    spec: Spec,
+    task: AnyTask,
     network: Network,
     optimisers: dict[str, torch.optim.Optimizer],
     checkpoint: Checkpoint,
     device: torch.device,
-    report: Callable[[History, Schedule], None] = lambda history, schedule: None,
+    report: Callable[[History, AnySchedule], None] = lambda history, schedule: None,
     commit: str | None = None,
 ) -> History:
     """Train until the schedule ends, the loss is not finite or a solver fails; then the task's test, if it has one.
@@ -112,8 +115,8 @@ def train(
         Interrupted: SIGTERM or SIGINT came; the checkpoint holds everything done so far.
         UserError: the metric to be reported, or to decide on averaging, is none that the evaluation gives.
     """
-    _check(spec, network)
-    schedule, history = schedule_of(spec["training"], task, spec["seed"]), History(commit=commit)
+    _check(spec, task, network)
+    schedule, history = task.schedule(spec["training"], spec["seed"]), History(commit=commit)
     run = Training(spec, task, network, optimisers, device, schedule, history)
     _resume(run, checkpoint)
     with Interruption() as interruption:
@@ -142,7 +145,7 @@ def train(
     return run.history
 
 
-def predictions(spec: dict[str, Any], task: Any, network: nn.Module, history: History) -> dict[str, np.ndarray] | None:
+def predictions(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> dict[str, np.ndarray] | None:
     """The task's predictions by the network as `train` left it; no arrays where no evaluation gave a finite number, or
     a solver fails; None where the run is to record none.
 
@@ -151,7 +154,7 @@ def predictions(spec: dict[str, Any], task: Any, network: nn.Module, history: Hi
     """
     if not spec["training"].get("record_predictions"):
         return None
-    if not hasattr(task, "predictions"):
+    if not isinstance(task, PredictingTask):
         raise UserError(f"task {spec['task']}: training.record_predictions: {spec['task_class']} makes none.")
     if place_of(history.metrics, spec["training"]["report"]) is None:
         return {}
@@ -208,7 +211,7 @@ def _recording_core(run: Training) -> RecordingCore | None:
     every, spec = run.settings.get("record_gradients"), run.spec
     if every is None:
         return None
-    if getattr(run.task, "ragged", False):
+    if run.task.ragged:
         raise UserError(f"task {spec['task']}: training.record_gradients: its sequences differ in length.")
     core: Any = getattr(run.network, "core", None)
     if not hasattr(core, "record_gradients"):
@@ -229,7 +232,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
         return
     before = int(history.metrics[-1]["iteration"]) if history.metrics else 0
     counts = history.function_evaluations[before:]
-    averages = np.mean(counts, axis=0).tolist() if counts else []
+    averages: list[float] = np.mean(counts, axis=0).tolist() if counts else []
     row = {
         "iteration": history.iteration,
         "epoch": run.schedule.epochs(history.iteration),
@@ -240,7 +243,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     report = run.settings["report"]
     known(report["metric"], row, "metric", f"task {run.spec['task']}: training.report.metric")
     history.metrics.append(row)
-    if hasattr(run.task, "evaluate_test") and place_of(history.metrics, report) == len(history.metrics) - 1:
+    if tested_apart(run.task) and place_of(history.metrics, report) == len(history.metrics) - 1:
         run.best = {name: tensor.detach().clone() for name, tensor in run.evaluated.state_dict().items()}
     _average_if_due(run)
     history.evaluation_seconds += time.perf_counter() - start
@@ -248,7 +251,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     history.clock.append({"iteration": history.iteration, **seconds})
 
 
-def _check(spec: dict[str, Any], network: Network) -> None:
+def _check(spec: Spec, task: AnyTask, network: Network) -> None:
     """Refuse to average orthogonal matrices, whose mean is none, and to train parts in turn where there are none."""
     training = spec["training"]
     if training.get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
@@ -258,6 +261,8 @@ def _check(spec: dict[str, Any], network: Network) -> None:
         )
     if training.get("alternating") and not hasattr(network, "parts"):
         raise UserError(f"task {spec['task']}: training.alternating: {spec['network']} has no parts to train in turn.")
+    if training.get("alternating") and not isinstance(task, TaskOfParts):
+        raise UserError(f"task {spec['task']}: training.alternating: {spec['task_class']} has no loss of a part.")
 
 
 def _average_if_due(run: Training) -> None:
@@ -276,10 +281,11 @@ def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> 
     """Measure the network, which has the reported evaluation's weights and keeps them, on the test set, once."""
     history, start = run.history, time.perf_counter()
     run.network.eval()
-    measured: dict[str, float] = {}
+    measured, task = dict[str, float](), tested_apart(run.task)
+    assert task is not None  # else no weights were kept for it
     try:
         with interruption.immediate(), torch.no_grad():
-            measured = run.task.evaluate_test(run.network)
+            measured = task.evaluate_test(run.network)
     except SolverFailure as failure:
         if history.diverged_at is None:  # else the training had failed before
             _fail(history, failure, "test")
@@ -327,7 +333,7 @@ def _save(run: Training, checkpoint: Checkpoint) -> None:
             "optimisers": {name: optimiser.state_dict() for name, optimiser in run.optimisers.items()},
             "average": None if run.average is None else run.average.state_dict(),
             "best": run.best,
-            "hidden_state": getattr(run.task, "hidden_state", None),
+            "hidden_state": run.task.hidden_state,
             "history": vars(run.history),
             "rng": torch.get_rng_state(),
             "cuda_rng": torch.cuda.get_rng_state(run.device) if run.device.type == "cuda" else None,

@@ -1,16 +1,19 @@
+# pyright: reportUnknownMemberType=false
 """The optimisers of Tables 6 to 10, one per group of parameters; and one iteration with them on a batch."""
 
 import contextlib
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
+from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.tasks.task import Batch, Task, TaskOfParts
 
 
 class Network(nn.Module):
@@ -72,7 +75,11 @@ def set_rate(optimisers: Mapping[str, torch.optim.Optimizer], factor: float) -> 
 
 
 def learn(
-    task: Any, network: Network, optimisers: dict[str, torch.optim.Optimizer], batch: Any, settings: dict[str, Any]
+    task: Task[Network, Batch],
+    network: Network,
+    optimisers: dict[str, torch.optim.Optimizer],
+    batch: Batch,
+    settings: Training,
 ) -> float:
     """One iteration on a batch; returns the loss before it. A loss that is not finite changes nothing.
 
@@ -82,10 +89,10 @@ def learn(
     Args:
         settings: `alternating` and `clip_norm` of the training.
     """
-    losses = []
+    losses = list[float]()
     for part in network.parts() if settings.get("alternating") else [None]:
         with _alone(network, part):
-            loss = task.loss(network, batch) if part is None else task.loss(network, batch, part)
+            loss = _loss(task, network, batch, part)
             losses.append(loss.item())
             if not math.isfinite(losses[-1]):
                 return losses[-1]
@@ -93,8 +100,15 @@ def learn(
     return losses[0]
 
 
+def _loss(task: Task[Network, Batch], network: Network, batch: Batch, part: str | None) -> torch.Tensor:
+    if part is None:
+        return task.loss(network, batch)
+    assert isinstance(task, TaskOfParts)  # as the training loop has checked
+    return task.loss(network, batch, part)
+
+
 @contextlib.contextmanager
-def _alone(network: Network, part: str | None) -> Iterator[None]:
+def _alone(network: Network, part: str | None) -> Generator[None]:
     """Within the block, only this part's parameters have gradients; None is all of them."""
     kept = None if part is None else {id(parameter) for parameter in network.parts()[part]}
     fixed = [p for p in network.parameters() if kept is not None and id(p) not in kept and p.requires_grad]

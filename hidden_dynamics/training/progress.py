@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hidden_dynamics.tasks.schedule import Schedule
+    from hidden_dynamics.tasks.schedule import AnySchedule
     from hidden_dynamics.training.loop import History
 
 SECONDS, AFTER_AN_EVALUATION = 60.0, 10.0  # between lines; the latter where there is a new evaluation
@@ -16,7 +16,7 @@ class Progress:
     def __init__(self, name: str):
         self.name, self.said, self.evaluations = name, 0.0, -1
 
-    def __call__(self, history: "History", schedule: "Schedule") -> None:
+    def __call__(self, history: "History", schedule: "AnySchedule") -> None:
         wait = SECONDS if len(history.metrics) == self.evaluations else AFTER_AN_EVALUATION
         if time.monotonic() - self.said <= wait:
             return

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hidden_dynamics.configuration.spec import Report
+
 EARLY = 0.25  # of the steps: those that count as first, and as last
 LEAST_SHARE = 1e-12  # a gradient that is nothing is this share of another
 
 
-def place_of(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> int | None:
+def place_of(metrics: Sequence[Mapping[str, float]], report: Report) -> int | None:
     """The place of the reported evaluation in `metrics`, the first of several equal ones.
 
     None without any evaluation that gave a finite number.
@@ -26,7 +28,7 @@ def place_of(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) 
     return candidates[-1] if pick is None else pick(candidates, key=lambda place: metrics[place][name])
 
 
-def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> dict[str, Any] | None:
+def chosen(metrics: Sequence[Mapping[str, float]], report: Report) -> dict[str, Any] | None:
     """The reported number, when it was reached, and all that was measured then; None where there is none."""
     place = place_of(metrics, report)
     if place is None:
@@ -52,7 +54,8 @@ def of_history(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike
         `generalisation_gap`, the test loss less the train loss of the last evaluation; `gradient_share`, the gradient's
         mean norm in the first quarter of the steps as a share of that in the last, a geometric mean over iterations.
     """
-    found, last = {}, metrics[-1] if metrics else {}
+    found = dict[str, float]()
+    last: Mapping[str, float] = metrics[-1] if metrics else {}
     if {"train_loss", "test_loss"} <= last.keys():
         found["generalisation_gap"] = last["test_loss"] - last["train_loss"]
     norms = np.asarray(gradient_norms, np.float64)

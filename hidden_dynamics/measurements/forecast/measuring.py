@@ -19,12 +19,15 @@ from torch import nn
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.configuration.schema import Dataset
+from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group, grouped
 from hidden_dynamics.measurements.forecast.stand_ins import stand_in
 from hidden_dynamics.measurements.processes import in_fresh_process, peak_resident, processor
 from hidden_dynamics.system.files import ROOT
+from hidden_dynamics.tasks.schedule import AnySchedule
+from hidden_dynamics.tasks.task import AnyTask, Task, tested_apart
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.building import build
 from hidden_dynamics.training.checkpoint import Checkpoint
@@ -119,9 +122,10 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         network.eval()
         with torch.no_grad():
             evaluation = _seconds(task.evaluate, network, clock)
-            test = evaluation if hasattr(task, "evaluate_test") else None
-            if test is not None and evaluation < LONG:
-                test = _seconds(task.evaluate_test, network, clock)
+            tested = tested_apart(task)
+            test = evaluation if tested else None
+            if tested and evaluation < LONG:
+                test = _seconds(tested.evaluate_test, network, clock)
     except SolverFailure as failure:
         raise UserError(f"{run.id} cannot be timed: its solver failed ({failure}).") from failure
     if not watch.timed or watch.history.diverged_at is not None:
@@ -158,7 +162,7 @@ class _Watch(Checkpoint):
     def __init__(self, clock: Clock):
         self.clock, self.timed, self.end = clock, [], float("inf")
 
-    def __call__(self, history: loop.History, schedule: Any) -> None:
+    def __call__(self, history: loop.History, schedule: AnySchedule) -> None:
         self.history, self.schedule = history, schedule
         if history.iteration == WARM_UP:
             self.end = time.perf_counter() + TIMED
@@ -182,11 +186,12 @@ class _Watch(Checkpoint):
         pass
 
 
-def _in_the_loop(run: Run, task: Any, network: optimisers.Network, device: torch.device, clock: Clock) -> _Watch:
+def _in_the_loop(run: Run, task: AnyTask, network: optimisers.Network, device: torch.device, clock: Clock) -> _Watch:
     """The real training loop without evaluations, until the watch stops it."""
-    training = {key: value for key, value in run.spec["training"].items() if key not in ("rates", "evaluate_every")}
     # A schedule of its own may draw all epochs beforehand.
-    training |= {"epochs": 2 if hasattr(task, "schedule") else 2**30, "evaluate_every": 2**40}
+    epochs = 2**30 if type(task).schedule is Task.schedule else 2
+    training: Training = {**run.spec["training"], "epochs": epochs, "evaluate_every": 2**40}
+    training.pop("rates", None)
     watch = _Watch(clock)
     with contextlib.suppress(Interrupted):  # by the watch
         updating = optimisers.build(network, training["optimisers"])

@@ -1,0 +1,117 @@
+"""What a task is: its batches, its loss, its evaluation, and what it may say of itself beside them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hidden_dynamics.configuration.spec import Training
+from hidden_dynamics.models.recurrent.state import FilterState
+from hidden_dynamics.tasks.naive_scores import Scores
+from hidden_dynamics.tasks.schedule import AnySchedule, Schedule
+
+Net = TypeVar("Net")
+Batch = TypeVar("Batch")
+Arrays = Mapping[str, np.ndarray]
+TaskSettings = Mapping[str, object]
+Metrics = dict[str, float]
+
+
+class Task(ABC, Generic[Net, Batch]):
+    """An experiment for networks of type `Net`, with batches of type `Batch`, which are whatever `loss` understands.
+
+    A network may ask for more: `input_size`, `output_size` and `every_step` of a core, `channels` of images; see the
+    Protocol in the network's module. Everything random is drawn from hidden_dynamics.data.streams by seed and counter,
+    so that a resumed training sees the same batches.
+
+    Args:
+        arrays: the prepared data, by name.
+        settings: the task's, of config/tasks.yaml.
+        seed: the run's.
+        device: where batches are made.
+
+    Attributes:
+        train_size: examples in an epoch; None where data are drawn without end, or `schedule` is the task's own.
+        ragged: whether sequences differ in length. A batch is then sorted, the longest first, and `loss` calls
+            network(x, lengths), which answers the valid steps alone (hidden_dynamics.models.ragged).
+        hidden_state: what a batch hands on to the next one; part of a checkpoint.
+        split: how many examples there are, {"series": ..., "train": ...}; None where the dataset's title says it.
+        limits: {metric: score} of the best possible predictor, where it is known.
+    """
+
+    train_size: int | None = None
+    ragged: bool = False
+    hidden_state: FilterState = None
+    split: dict[str, int] | None = None
+    limits: Metrics | None = None
+
+    @abstractmethod
+    def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device): ...
+
+    @abstractmethod
+    def batch(self, epoch: int, indices: Any) -> Batch:
+        """A batch of the training set: of the examples `indices`, (batch,) int64; with train_size None, of an iteration
+        and a batch size; with a schedule of its own, of what that gives."""
+
+    @abstractmethod
+    def loss(self, network: Net, batch: Batch) -> Tensor:
+        """What training makes smaller, ()."""
+
+    @abstractmethod
+    def evaluate(self, network: Net) -> Metrics:
+        """What is measured of the network, which is in evaluation mode: {"test_loss": ..., ...} over the test set."""
+
+    def schedule(self, training: Training, seed: int) -> AnySchedule:
+        """Examples in random order; otherwise where batches are none."""
+        return Schedule(training, self.train_size, seed)
+
+    @property
+    def naive(self) -> Scores:
+        """The naive baselines' scores on the sets that are evaluated."""
+        return {}
+
+    @property
+    def test_set(self) -> dict[str, int | None] | None:
+        """How many samples the test set has, and how many positive ones, as `naive_scores.test_set` gives it."""
+        return None
+
+
+AnyTask = Task[Any, Any]  # found by its name in the configuration, as the network that fits it is
+
+
+class ValidatedTask(Task[Net, Batch]):
+    """A task that can evaluate on a validation set: then a test follows, once, of the reported evaluation's weights.
+
+    Attributes:
+        validated: whether it does.
+    """
+
+    validated: bool = True
+
+    @abstractmethod
+    def evaluate_test(self, network: Net) -> Metrics:
+        """As `evaluate`, over the test set."""
+
+
+class TaskOfParts(Task[Net, Batch]):
+    """A task for networks whose parts may be trained in turn (training.alternating)."""
+
+    @abstractmethod
+    def loss(self, network: Net, batch: Batch, part: str | None = None) -> Tensor:
+        """The loss that this part of the network is trained by; None: the whole."""
+
+
+class PredictingTask(Task[Net, Batch]):
+    """A task whose answers on the test set can be kept (training.record_predictions)."""
+
+    @abstractmethod
+    def predictions(self, network: Net) -> dict[str, np.ndarray]:
+        """Arrays by name, of the network as training leaves it."""
+
+
+def tested_apart(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
+    """The task, if a test follows its evaluations."""
+    return task if isinstance(task, ValidatedTask) and task.validated else None
