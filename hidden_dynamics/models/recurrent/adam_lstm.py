@@ -15,7 +15,7 @@ and the adjoints, from da_t = dL/da_t, with e_t = -2 dL/dn_t:
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
@@ -87,12 +87,13 @@ class _AdamLSTM(torch.autograd.Function):
         blocks = _blocks(gates)
         starts = x.new_empty(len(blocks) + 1, 2, *p.shape)  # p and n before each block, and after the last
         starts[0, 0], starts[0, 1] = p, n
+        scratch = torch.empty_like(gates[blocks[0]])
         for index, block in enumerate(blocks):
-            _, p_each, n_each = _filtered(adam, weight_ih, x[block], *starts[index])
-            starts[index + 1, 0], starts[index + 1, 1] = p_each[-1], n_each[-1]
-            torch.addcmul(bias.unsqueeze(1), p_each, n_each.rsqrt_(), out=gates[block])
+            end = starts[index + 1].copy_(starts[index])
+            g = torch.bmm(weight_ih.expand(len(gates[block]), -1, -1), x[block], out=scratch[: len(gates[block])])
             around = slice(block.start, block.stop + 1)
-            _run_gates(gates[block], weight_hh, h[around], c[around])
+            shares = _shares(adam, g, gates[block], *end, bias.unsqueeze(1))
+            _run_gates(shares, gates[block], weight_hh, h[around], c[around])
         ctx.save_for_backward(x, weight_ih, p, n, weight_hh, bias, h0, c0, gates, h, c, starts)
         ctx.adam = adam
         return h[1:], c[-1].clone(), *starts[-1].clone().unbind()
@@ -124,6 +125,17 @@ def _blocks(gates: Tensor) -> list[slice]:
     return [slice(start, min(start + steps, len(gates))) for start in range(0, len(gates), steps)]
 
 
+def _shares(adam: Adam, g: Tensor, a: Tensor, p: Tensor, n: Tensor, bias: Tensor) -> Iterator[Tensor]:
+    """The filter's share of a_t, bias and all, written into it, step by step; p and n become those after the last."""
+    share = (1 - adam.beta) / adam.s**2
+    eps, scratch = g.new_tensor(share * adam.eps), torch.empty_like(p)
+    for g_t, a_t in zip(g.unbind(), a.unbind(), strict=True):
+        torch.add(g_t, p, alpha=adam.mu, out=p)
+        torch.addcmul(eps, g_t, g_t, value=share, out=scratch)
+        torch.add(scratch, n, alpha=adam.beta, out=n)
+        yield torch.addcmul(bias, p, torch.rsqrt(n, out=scratch), out=a_t)
+
+
 def _filtered(adam: Adam, weight: Tensor, x: Tensor, p: Tensor, n: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """g, p and n of each step, from p and n before the first."""
     share = (1 - adam.beta) / adam.s**2
@@ -153,11 +165,11 @@ def _accumulate(steps: Sequence[Tensor], decay: float, first: Tensor) -> None:
         u.add_(before, alpha=decay)
 
 
-def _run_gates(a: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> None:
+def _run_gates(shares: Iterable[Tensor], a: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> None:
     """From the filter's share of a_t, (steps, 4N, batch), to the gates, in its place, and to h and c, (steps + 1, N,
     batch), of which the first is given."""
     n = h.shape[1]
-    gates = zip(a.unbind(), a[:, : 2 * n].unbind(), *(each.unbind() for each in a.chunk(4, 1)), strict=True)
+    gates = zip(shares, a[:, : 2 * n].unbind(), *(each.unbind() for each in a.chunk(4, 1)), strict=True)
     h_each, c_each = h.unbind(), c.unbind()
     for t, (a_t, i_and_f, i, f, g, o) in enumerate(gates):
         torch.addmm(a_t, weight, h_each[t], out=a_t)
