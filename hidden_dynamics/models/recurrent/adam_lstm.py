@@ -83,7 +83,8 @@ class _AdamLSTM(torch.autograd.Function):
     def forward(ctx: Any, adam: Adam, *given: Tensor):
         x, weight_ih, p, n, weight_hh, bias, h0, c0 = given
         gates = x.new_empty(x.shape[0], *p.shape)
-        h, c = (torch.cat([start.unsqueeze(0), start.new_empty(x.shape[0], *start.shape)]) for start in (h0, c0))
+        h, c = (start.new_empty(x.shape[0] + 1, *start.shape) for start in (h0, c0))
+        h[0], c[0] = h0, c0
         blocks = _blocks(gates)
         starts = x.new_empty(len(blocks) + 1, 2, *p.shape)  # p and n before each block, and after the last
         starts[0, 0], starts[0, 1] = p, n
@@ -108,12 +109,14 @@ class _AdamLSTM(torch.autograd.Function):
         dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
         d_weight_ih, d_weight_hh, d_bias = torch.zeros_like(weight_ih.t()), torch.zeros_like(weight_hh), 0
-        for start, block in reversed(list(zip(starts[:-1], _blocks(gates), strict=True))):
-            da = torch.empty_like(gates[block])
+        blocks = _blocks(gates)
+        scratch = gates.new_empty(4, *gates[blocks[0]].shape)
+        for start, block in reversed(list(zip(starts[:-1], blocks, strict=True))):
+            da, g, p, n = scratch[:, : len(gates[block])]
             _run_gates_back(da, gates[block], c[block.start : block.stop + 1], dh_each[block], dh, dc, transposed)
             d_weight_hh.addbmm_(da, h[block].mT)
             d_bias = d_bias + da.sum((0, 2))
-            dg, dp, e = _filtered_back(ctx.adam, da, *_filtered(ctx.adam, weight_ih, x[block], *start), dp, e)
+            dg, dp, e = _filtered_back(ctx.adam, da, *_filtered(ctx.adam, weight_ih, x[block], *start, (g, p, n)), dp, e)
             d_weight_ih.addbmm_(x[block], dg.mT)
             if dx is not None:
                 torch.matmul(weight_ih.t(), dg, out=dx[block])
@@ -136,11 +139,12 @@ def _shares(adam: Adam, g: Tensor, a: Tensor, p: Tensor, n: Tensor, bias: Tensor
         yield torch.addcmul(bias, p, torch.rsqrt(n, out=scratch), out=a_t)
 
 
-def _filtered(adam: Adam, weight: Tensor, x: Tensor, p: Tensor, n: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _filtered(adam: Adam, weight: Tensor, x: Tensor, p: Tensor, n: Tensor, out) -> tuple[Tensor, Tensor, Tensor]:
     """g, p and n of each step, from p and n before the first."""
     share = (1 - adam.beta) / adam.s**2
-    g = torch.bmm(weight.expand(x.shape[0], -1, -1), x)
-    p_each, n_each = torch.empty_like(g), torch.addcmul(g.new_tensor(share * adam.eps), g, g, value=share)
+    g, p_each, n_each = out
+    torch.bmm(weight.expand(x.shape[0], -1, -1), x, out=g)
+    torch.addcmul(g.new_tensor(share * adam.eps), g, g, value=share, out=n_each)
     for g_t, p_t, n_t in zip(g.unbind(), p_each.unbind(), n_each.unbind(), strict=True):
         p = torch.add(g_t, p, alpha=adam.mu, out=p_t)
         n = n_t.add_(n, alpha=adam.beta)
@@ -150,11 +154,12 @@ def _filtered(adam: Adam, weight: Tensor, x: Tensor, p: Tensor, n: Tensor) -> tu
 def _filtered_back(adam: Adam, da: Tensor, g: Tensor, p: Tensor, n: Tensor, dp: Tensor, e: Tensor):
     """dg of each step, and dp and e as the block before gets them, from what the block after has left. p and n are
     overwritten."""
-    dp_each = n.rsqrt().mul_(da)
-    e_each = p.div_(n).mul_(dp_each)
+    p.div_(n)
+    dp_each = n.rsqrt_().mul_(da)
+    e_each = p.mul_(dp_each)
     _accumulate(dp_each.unbind()[::-1], adam.mu, dp)
     _accumulate(e_each.unbind()[::-1], adam.beta, e)
-    dg = torch.addcmul(dp_each, g, e_each, value=-(1 - adam.beta) / adam.s**2)
+    dg = torch.addcmul(dp_each, g, e_each, value=-(1 - adam.beta) / adam.s**2, out=g)
     return dg, adam.mu * dp_each[0], adam.beta * e_each[0]
 
 
