@@ -1,6 +1,9 @@
-"""An argument that is one of a few names."""
+"""An argument that is one of a few names, or a number in its range."""
 
+import math
+import numbers
 from collections.abc import Collection
+from typing import Any
 
 
 def one_of(name: str, value: str, known: Collection[str]) -> str:
@@ -11,4 +14,34 @@ def one_of(name: str, value: str, known: Collection[str]) -> str:
     """
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    return value
+
+
+def number(name: str, value: Any, least: float = -math.inf, below: float = math.inf, above: float = -math.inf) -> float:
+    """The value, finite, in [least, below) and larger than `above`.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is another.
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    if not (math.isfinite(value) and least <= value < below and value > above):
+        bounds = {"at least": least, "below": below, "above": above}
+        range_ = [f"{word} {bound:g}" for word, bound in bounds.items() if math.isfinite(bound)]
+        raise ValueError(f"{name} must be {', '.join(['finite', *range_])}, not {value!r}")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int = 1) -> int:
+    """The value, a whole number from `least` on.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is smaller.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, not {value}")
     return value

@@ -44,8 +44,9 @@ class Observations:
         size: the number of series, those without rows included; 1 or more.
 
     Raises:
-        ObservationError: a time or an observed value is not finite, times are below 0 or do not ascend, or the tensors
-            do not fit each other. Values on a GPU are not looked at: that would wait for them.
+        ObservationError: a time or an observed value is not finite, times are below 0 or do not ascend, a mask is
+            neither 0 nor 1, there is no such series, or the tensors do not fit each other. Values, masks and series on
+            a GPU are not looked at: that would wait for them.
     """
 
     times: Tensor
@@ -61,7 +62,10 @@ class Observations:
         if not fit or self.values.ndim != 2 or len(self.values) != rows or self.mask.shape != self.values.shape:
             raise ObservationError(f"times, offsets, values, mask and the series of {rows} rows do not fit each other")
         if self.values.device.type == "cpu":
-            _refuse_faults(times[self.rows_of_times()], self.values, self.mask > 0, self.series, range(self.size))
+            observed, series = self.mask > 0, self.series
+            if not (self.mask == observed).all() or (rows and not 0 <= series.min() <= series.max() < self.size):
+                raise ObservationError(f"mask must be 0 or 1, and series lie in [0, {self.size})")
+            _refuse_faults(times[self.rows_of_times()], self.values, observed, series, range(self.size))
         if self.size < 1 or not (times.isfinite() & (times >= 0)).all() or (times.diff() <= 0).any():
             raise ObservationError("there must be a series, and union times must be finite, 0 or more, and ascend")
         object.__setattr__(self, "values", torch.where(self.mask > 0, self.values, 0))  # the class is frozen
@@ -95,11 +99,14 @@ def batch_of(rows: Rows, chosen: np.ndarray, until: float | None = None) -> Obse
         until: rows later than that are left out.
 
     Raises:
-        ValueError: the arrays do not fit each other.
+        ValueError: the arrays do not fit each other, or `chosen` are no indices of series.
         ObservationError: the chosen series have a fault, as in `Observations`, or there is none.
     """
     _check(rows)
-    chosen = np.asarray(chosen, dtype=np.int64)
+    chosen = np.asarray(chosen)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or not ((chosen >= 0) & (chosen < len(rows.lengths))).all():
+        raise ValueError(f"chosen must be (batch,), whole numbers in [0, {len(rows.lengths)}), not {chosen!r}")
+    chosen = chosen.astype(np.int64)
     picked, series = _rows_of(rows.lengths, chosen)
     times, values, mask = rows.times[picked], rows.values[picked], rows.mask[picked]
     _refuse_faults(*map(torch.as_tensor, (times, values, mask, series)), names=chosen)

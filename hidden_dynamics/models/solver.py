@@ -18,7 +18,8 @@ class Solver:
         adjoint: gradients from the adjoint problem, solved backwards in memory that does not depend on the number of
             steps (Chen et al. 2018); otherwise by backpropagation through the solver.
         max_steps: the step budget of one solution, forwards and again backwards; rejected steps count.
-        step_size: of a method with fixed steps: the fewest equal steps of at most this length; None is one step.
+        step_size: of a method with fixed steps: the fewest equal steps of at most this length, 1e-7 or more; None is
+            one step.
 
     Raises:
         ValueError: a value is unknown or out of its range.
@@ -38,5 +39,5 @@ class Solver:
             raise ValueError(f"the solver's tolerances must be above 0, not rtol {self.rtol} and atol {self.atol}")
         if type(self.max_steps) is not int or self.max_steps < 1:
             raise ValueError(f"the solver's max_steps must be a whole number above 0, not {self.max_steps!r}")
-        if self.step_size is not None and (self.method in ADAPTIVE or not 0 < self.step_size <= 1):
-            raise ValueError("the solver's step_size must lie in (0, 1], and is for methods with fixed steps alone")
+        if self.step_size is not None and (self.method in ADAPTIVE or not 1e-7 <= self.step_size <= 1):
+            raise ValueError("the solver's step_size must lie in [1e-7, 1], and is for methods with fixed steps alone")

@@ -81,7 +81,8 @@ class Integral(nn.Module):
         Raises:
             SolverFailure: a time could not be reached; where the adjoint problem could not be solved, backward() raises
                 it.
-            ValueError: the times do not ascend, or a multistep method would take steps of unequal lengths.
+            ValueError: the times do not ascend, or a multistep method would take steps of unequal lengths; the offsets
+                are no such rows, or (looked at on a CPU alone) there is no such series.
         """
         if not len(times) or not bool((times.diff() > 0).all()):
             raise ValueError("the times must be (U,), and all ascend")
@@ -91,6 +92,7 @@ class Integral(nn.Module):
                 raise ValueError(f"{self.solver.method} takes equal steps alone: these times need a one-step method")
         parts = (y,) if isinstance(y, Tensor) else y
         shapes = None if isinstance(y, Tensor) else [part.shape for part in y]
+        _check_rows(len(times), offsets, series, parts[0].shape[1])
         rows = RowsOfSeries(parts[0].shape, offsets.numpy().tolist(), series)
         whole = y if isinstance(y, Tensor) else torch.cat([part.flatten() for part in y])
         times = times.to(whole.device)
@@ -172,8 +174,12 @@ class _Watched(nn.Module):
         else:
             self.evaluations.backward += 1
         if self.shapes is None:
-            return self.dynamics(t, y)
-        return torch.cat([part.flatten() for part in self.dynamics(t, _parts(y, self.shapes))])
+            rate = self.dynamics(t, y)
+            _check_shapes([rate], [y.shape])
+            return rate
+        rates = self.dynamics(t, _parts(y, self.shapes))
+        _check_shapes(rates, self.shapes)
+        return torch.cat([part.flatten() for part in rates])
 
     def callback_step(self, t: Tensor, y: Tensor, dt: Tensor) -> None:
         """torchdiffeq calls it before each step, accepted later or not."""
@@ -199,6 +205,27 @@ class _Watched(nn.Module):
             raise SolverFailure("step size underflow", time, self.steps, during)
         if self.steps > self.max_steps:
             raise SolverFailure("step budget exceeded", time, self.steps, during)
+
+
+def _check_shapes(rates: Sequence[Tensor], shapes: Sequence[torch.Size]) -> None:
+    """Raises:
+    ValueError: the dynamics do not give dy/dt in the shapes of y.
+    """
+    found = [rate.shape for rate in rates]
+    if found != list(shapes):
+        needed, given = (", ".join(str(tuple(shape)) for shape in each) for each in (shapes, found))
+        raise ValueError(f"the dynamics (f before g, of two) must give dy/dt in the shapes of y, {needed}, not {given}")
+
+
+def _check_rows(times: int, offsets: Tensor, series: Tensor, size: int) -> None:
+    """Raises:
+    ValueError: see `Integral.of_rows`.
+    """
+    rows = len(series)
+    if len(offsets) != times + 1 or offsets[0] != 0 or offsets[-1] != rows or (offsets.diff() < 0).any():
+        raise ValueError(f"offsets must be ({times + 1},) and go from 0 to {rows}, the rows, not {offsets.tolist()}")
+    if rows and series.device.type == "cpu" and not 0 <= series.min() <= series.max() < size:
+        raise ValueError(f"series must lie in [0, {size}), not in [{series.min()}, {series.max()}]")
 
 
 def _parts(y: Tensor, shapes: Sequence[torch.Size]) -> tuple[Tensor, ...]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.choices import one_of, whole
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State
 from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
@@ -109,8 +109,10 @@ class LatentODE(LatentNetwork):
         super().__init__(task)
         for name, value in {"encoder": encoder, "label_from": label_from, "start": start}.items():
             one_of(name, value, CHOICES[name])
-        if samples < 1 or augmented < 0:
-            raise ValueError(f"samples must be 1 or more and augmented 0 or more, not {samples} and {augmented}")
+        sizes = {"hidden_size": hidden_size, "recognition_size": recognition_size, "units": units}
+        for name, value in {**sizes, "gru_units": gru_units, "samples": samples}.items():
+            whole(name, value)
+        whole("augmented", augmented, 0)
         self.label_from, self.start = label_from, start
         self.samples, self.augmented, self.latent = samples, augmented, self.halves * hidden_size
         self.size = size = self.latent + augmented  # of the state that flows

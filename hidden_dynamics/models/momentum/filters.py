@@ -16,16 +16,18 @@ It draws no random numbers and changes nothing but its state: backward may compu
 Its parameters are among the core's, and trained with them; the core's `reset_parameters` leaves them as they are.
 """
 
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.choices import number, whole
 from hidden_dynamics.models.momentum.recurrence import linear_recurrence
 
 Counted = tuple[Tensor, int | Tensor]
 
 
+@runtime_checkable
 class InputFilter(Protocol):
     """A filter, one's own or one of these, as a recurrent core sees it."""
 
@@ -33,6 +35,20 @@ class InputFilter(Protocol):
 
     def __call__(self, g: Tensor, state: Any = None) -> tuple[Tensor, Any]: ...
     def step(self, g: Tensor, state: Any = None) -> tuple[Tensor, Any]: ...
+
+
+def like(g: Tensor, y: Tensor) -> Tensor:
+    """y, what a filter made of g: kernels do not look at the shape of what they are given.
+
+    Raises:
+        ValueError: it is of another shape, type or device.
+    """
+    if (y.shape, y.dtype, y.device) != (g.shape, g.dtype, g.device):
+        raise ValueError(
+            f"the filter must give {tuple(g.shape)} {g.dtype} on {g.device}, as it gets, not {tuple(y.shape)} "
+            f"{y.dtype} on {y.device}"
+        )
+    return y
 
 
 class Identity(nn.Module):
@@ -61,7 +77,7 @@ class Momentum(nn.Module):
 
     def __init__(self, mu: float, s: float):
         super().__init__()
-        self.mu, self.s = _within("mu", mu, 0, 1), _above_zero("s", s)
+        self.mu, self.s = number("mu", mu, 0, 1), number("s", s, above=0)
 
     def forward(self, g: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
         v = linear_recurrence(self.s * g, self.mu, state)
@@ -92,9 +108,8 @@ class Nesterov(nn.Module):
 
     def __init__(self, s: float, restart: int | None = None, phase: int = 0):
         super().__init__()
-        if restart is not None and restart < 1:
-            raise ValueError(f"restart must be None or at least 1 step, not {restart}")
-        self.s, self.restart, self.phase = _above_zero("s", s), restart, phase
+        self.s, self.phase = number("s", s, above=0), whole("phase", phase, 0)
+        self.restart = None if restart is None else whole("restart", restart)
 
     def gamma(self, done: Any, steps: int) -> Tensor:
         """gamma_t of the `steps` steps that follow the first `done`: float64, (steps,); (steps, batch, 1) where each
@@ -152,8 +167,8 @@ class Adam(nn.Module):
 
     def __init__(self, mu: float, s: float, beta: float, eps: float = 1e-8):
         super().__init__()
-        self.mu, self.s = _within("mu", mu, 0, 1), _above_zero("s", s)
-        self.beta, self.eps = _within("beta", beta, 0, 1), _above_zero("eps", eps)
+        self.mu, self.s = number("mu", mu, 0, 1), number("s", s, above=0)
+        self.beta, self.eps = number("beta", beta, 0, 1), number("eps", eps, above=0)
 
     def forward(self, g: Tensor, state: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         v, m = (None, None) if state is None else state
@@ -176,15 +191,3 @@ class RMSProp(Adam):
 
     def __init__(self, s: float, beta: float, eps: float = 1e-8):
         super().__init__(0.0, s, beta, eps)
-
-
-def _within(name: str, value: float, low: float, high: float) -> float:
-    if not low <= value < high:
-        raise ValueError(f"{name} must lie in [{low}, {high}), not {value}")
-    return float(value)
-
-
-def _above_zero(name: str, value: float) -> float:
-    if not value > 0:
-        raise ValueError(f"{name} must be above 0, not {value}")
-    return float(value)

@@ -15,7 +15,7 @@ and the adjoints, from da_t = dL/da_t, with e_t = -2 dL/dn_t:
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
@@ -83,16 +83,17 @@ class _AdamLSTM(torch.autograd.Function):
     def forward(ctx: Any, adam: Adam, *given: Tensor):
         x, weight_ih, p, n, weight_hh, bias, h0, c0 = given
         gates = x.new_empty(x.shape[0], *p.shape)
-        h, c = (torch.cat([start.unsqueeze(0), start.new_empty(x.shape[0], *start.shape)]) for start in (h0, c0))
+        h, c = (start.new_empty(x.shape[0] + 1, *start.shape) for start in (h0, c0))
+        h[0], c[0] = h0, c0
         blocks = _blocks(gates)
         starts = x.new_empty(len(blocks) + 1, 2, *p.shape)  # p and n before each block, and after the last
         starts[0, 0], starts[0, 1] = p, n
+        scratch = torch.empty_like(gates[blocks[0]])
         for index, block in enumerate(blocks):
-            _, p_each, n_each = _filtered(adam, weight_ih, x[block], *starts[index])
-            starts[index + 1, 0], starts[index + 1, 1] = p_each[-1], n_each[-1]
-            torch.addcmul(bias.unsqueeze(1), p_each, n_each.rsqrt_(), out=gates[block])
-            around = slice(block.start, block.stop + 1)
-            _run_gates(gates[block], weight_hh, h[around], c[around])
+            end = starts[index + 1].copy_(starts[index])
+            g, around = scratch[: len(gates[block])], slice(block.start, block.stop + 1)
+            torch.bmm(weight_ih.expand(len(g), -1, -1), x[block], out=g)
+            _run_gates(_shares(adam, g, gates[block], *end, bias), gates[block], weight_hh, h[around], c[around])
         ctx.save_for_backward(x, weight_ih, p, n, weight_hh, bias, h0, c0, gates, h, c, starts)
         ctx.adam = adam
         return h[1:], c[-1].clone(), *starts[-1].clone().unbind()
@@ -107,12 +108,15 @@ class _AdamLSTM(torch.autograd.Function):
         dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
         d_weight_ih, d_weight_hh, d_bias = torch.zeros_like(weight_ih.t()), torch.zeros_like(weight_hh), 0
-        for start, block in reversed(list(zip(starts[:-1], _blocks(gates), strict=True))):
-            da = torch.empty_like(gates[block])
+        blocks = _blocks(gates)
+        scratch = gates.new_empty(4, *gates[blocks[0]].shape)  # once: memory that is freed and taken again is slow
+        for start, block in reversed(list(zip(starts[:-1], blocks, strict=True))):
+            da, *of_filter = scratch[:, : len(gates[block])]
             _run_gates_back(da, gates[block], c[block.start : block.stop + 1], dh_each[block], dh, dc, transposed)
             d_weight_hh.addbmm_(da, h[block].mT)
             d_bias = d_bias + da.sum((0, 2))
-            dg, dp, e = _filtered_back(ctx.adam, da, *_filtered(ctx.adam, weight_ih, x[block], *start), dp, e)
+            _filter_again(ctx.adam, weight_ih, x[block], *start, *of_filter)
+            dg, dp, e = _filtered_back(ctx.adam, da, *of_filter, dp, e)
             d_weight_ih.addbmm_(x[block], dg.mT)
             if dx is not None:
                 torch.matmul(weight_ih.t(), dg, out=dx[block])
@@ -124,25 +128,39 @@ def _blocks(gates: Tensor) -> list[slice]:
     return [slice(start, min(start + steps, len(gates))) for start in range(0, len(gates), steps)]
 
 
-def _filtered(adam: Adam, weight: Tensor, x: Tensor, p: Tensor, n: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """g, p and n of each step, from p and n before the first."""
+def _shares(adam: Adam, g: Tensor, a: Tensor, p: Tensor, n: Tensor, bias: Tensor) -> Iterator[Tensor]:
+    """Write the filter's share of each a_t, and the bias, into it, one step at a time, while it and p and n, which
+    become those of the step, lie in the cache."""
+    share, bias, scratch = (1 - adam.beta) / adam.s**2, bias.unsqueeze(1), torch.empty_like(p)
+    eps = g.new_tensor(share * adam.eps)
+    for g_t, a_t in zip(g.unbind(), a.unbind(), strict=True):
+        torch.add(g_t, p, alpha=adam.mu, out=p)
+        torch.addcmul(eps, g_t, g_t, value=share, out=scratch)
+        torch.add(scratch, n, alpha=adam.beta, out=n)
+        yield torch.addcmul(bias, p, torch.rsqrt(n, out=scratch), out=a_t)
+
+
+def _filter_again(
+    adam: Adam, weight: Tensor, x: Tensor, p: Tensor, n: Tensor, g: Tensor, p_each: Tensor, n_each: Tensor
+) -> None:
+    """Write g, p and n of each step, from p and n before the first."""
     share = (1 - adam.beta) / adam.s**2
-    g = torch.bmm(weight.expand(x.shape[0], -1, -1), x)
-    p_each, n_each = torch.empty_like(g), torch.addcmul(g.new_tensor(share * adam.eps), g, g, value=share)
+    torch.bmm(weight.expand(x.shape[0], -1, -1), x, out=g)
+    torch.addcmul(g.new_tensor(share * adam.eps), g, g, value=share, out=n_each)
     for g_t, p_t, n_t in zip(g.unbind(), p_each.unbind(), n_each.unbind(), strict=True):
         p = torch.add(g_t, p, alpha=adam.mu, out=p_t)
         n = n_t.add_(n, alpha=adam.beta)
-    return g, p_each, n_each
 
 
 def _filtered_back(adam: Adam, da: Tensor, g: Tensor, p: Tensor, n: Tensor, dp: Tensor, e: Tensor):
-    """dg of each step, and dp and e as the block before gets them, from what the block after has left. p and n are
-    overwritten."""
-    dp_each = n.rsqrt().mul_(da)
-    e_each = p.div_(n).mul_(dp_each)
+    """dg of each step, and dp and e as the block before gets them, from what the block after has left. g, p and n
+    are overwritten."""
+    p.div_(n)
+    dp_each = n.rsqrt_().mul_(da)
+    e_each = p.mul_(dp_each)
     _accumulate(dp_each.unbind()[::-1], adam.mu, dp)
     _accumulate(e_each.unbind()[::-1], adam.beta, e)
-    dg = torch.addcmul(dp_each, g, e_each, value=-(1 - adam.beta) / adam.s**2)
+    dg = torch.addcmul(dp_each, g, e_each, value=-(1 - adam.beta) / adam.s**2, out=g)  # which is its last use
     return dg, adam.mu * dp_each[0], adam.beta * e_each[0]
 
 
@@ -153,11 +171,11 @@ def _accumulate(steps: Sequence[Tensor], decay: float, first: Tensor) -> None:
         u.add_(before, alpha=decay)
 
 
-def _run_gates(a: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> None:
-    """From the filter's share of a_t, (steps, 4N, batch), to the gates, in its place, and to h and c, (steps + 1, N,
-    batch), of which the first is given."""
+def _run_gates(shares: Iterable[Tensor], a: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> None:
+    """From the filter's share of each a_t, in its place in a, (steps, 4N, batch), to the gates there, and to h and c,
+    (steps + 1, N, batch), of which the first is given."""
     n = h.shape[1]
-    gates = zip(a.unbind(), a[:, : 2 * n].unbind(), *(each.unbind() for each in a.chunk(4, 1)), strict=True)
+    gates = zip(shares, a[:, : 2 * n].unbind(), *(each.unbind() for each in a.chunk(4, 1)), strict=True)
     h_each, c_each = h.unbind(), c.unbind()
     for t, (a_t, i_and_f, i, f, g, o) in enumerate(gates):
         torch.addmm(a_t, weight, h_each[t], out=a_t)

@@ -88,6 +88,10 @@ class FilteredRNN(nn.Module, Generic[S]):
         _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
         if backend not in ("fused", "reference"):
             raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
+        if not isinstance(bidirectional, int):
+            raise TypeError(f"bidirectional must be True or False, not {bidirectional!r}")
+        if not isinstance(filter, InputFilter | None):
+            raise TypeError(f"filter must be None or have `linear` and `step` and be called, not {filter!r}")
         if (self.Filter and filter is not None) or (not self.Filter and of_filter):
             wrong = ", ".join(of_filter) or "a filter beside its own"
             raise TypeError(f"{type(self).__name__} does not take {wrong}; what its filter takes is given by name")
@@ -161,6 +165,12 @@ class FilteredRNN(nn.Module, Generic[S]):
         if data.dim() != 2 or data.shape[1] != self.input_size or kind(data) != kind(self.weight_ih_l0):
             needed = f"(steps, {self.input_size}) {kind(self.weight_ih_l0)}"
             raise ValueError(f"the packed data must be {needed}, not {described(data)}")
+        falls = len(batch_sizes) > 0 and bool(batch_sizes[-1] > 0) and not (batch_sizes.diff() > 0).any()
+        if not falls or batch_sizes.sum() != len(data):
+            raise ValueError(f"batch_sizes must fall, end above 0 and sum to {len(data)}, not {batch_sizes.tolist()}")
+        for name, each in (("sorted_indices", order), ("unsorted_indices", back)):
+            if each is not None and each.shape != (batch_sizes[0],):
+                raise ValueError(f"{name} must be ({batch_sizes[0]},), not {described(each)}")
         state = None if hx is None else self._checked_state(data, (int(batch_sizes[0]),), hx).reordered(order)
         x, lengths = pad_packed_sequence(PackedSequence(data, batch_sizes))
         h, end = self._run_layers(x, state, lengths)

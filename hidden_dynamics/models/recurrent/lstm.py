@@ -14,11 +14,12 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.choices import number
+from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp, like
 from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
 from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
 from hidden_dynamics.models.recurrent.projection import filtered_projection
-from hidden_dynamics.models.recurrent.state import Direction, FilteredState, map_tensors
+from hidden_dynamics.models.recurrent.state import Direction, FilteredState, check_weights, map_tensors
 
 Pair = tuple[Tensor, Tensor]
 
@@ -58,7 +59,10 @@ class LSTM(FilteredRNN[LSTMState]):
     ):
         if forget_fill not in ("both", "once"):
             raise ValueError(f"forget_fill must be 'both' or 'once', not {forget_fill!r}")
-        self.forget_bias, self.forget_fill = forget_bias, forget_fill  # before: the first values need them
+        self.forget_bias, self.forget_fill = (
+            number("forget_bias", forget_bias),
+            forget_fill,
+        )  # before: the first values need them
         super().__init__(input_size, hidden_size, *others, **options)
 
     @classmethod
@@ -89,7 +93,7 @@ class LSTM(FilteredRNN[LSTMState]):
         the others), biases 0 but for the forget gate's. A filter's own parameters stay."""
         for name, parameter in self.named_parameters(recurse=False):
             if name.startswith("weight_ih"):
-                nn.init.orthogonal_(parameter)
+                _orthogonal(parameter)
             elif name.startswith("weight_hh"):
                 nn.init.eye_(parameter)
             else:
@@ -106,8 +110,9 @@ class LSTM(FilteredRNN[LSTMState]):
 
     def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
         run = self._fused if self.backend == "fused" else self._reference
-        h0, c0 = start.own
-        h, end, filter_state = run(x, (h0, c0), start.filter, *self.weights(suffix))
+        (h0, c0), weights, n = start.own, self.weights(suffix), self.hidden_size
+        check_weights(x, suffix, weights, ((4 * n, x.shape[2]), (4 * n,), (4 * n, n), (4 * n,)))
+        h, end, filter_state = run(x, (h0, c0), start.filter, *weights)
         return h, Direction(end, filter_state)
 
     def filtered(self, index: int = 0) -> tuple[str, int]:
@@ -119,8 +124,9 @@ class LSTM(FilteredRNN[LSTMState]):
     def _reference(self, x: Tensor, hidden: Pair, filter_state: Any, *weights: Tensor) -> tuple[Tensor, Pair, Any]:
         (w, b, u, b_hh), outputs = weights, list[Tensor]()
         for x_t in x.unbind():
-            y, filter_state = self.filter.step(x_t @ w.t() + b, filter_state)
-            hidden = lstm_cell(y + hidden[0] @ u.t() + b_hh, hidden[1])
+            g = x_t @ w.t() + b
+            y, filter_state = self.filter.step(g, filter_state)
+            hidden = lstm_cell(like(g, y) + hidden[0] @ u.t() + b_hh, hidden[1])
             outputs.append(hidden[0])
         return torch.stack(outputs), hidden, filter_state
 
@@ -145,8 +151,9 @@ class LSTM(FilteredRNN[LSTMState]):
             h, hidden = torch_lstm(x, hidden, w, u, b_hh, b)
             return h, hidden, None
         ones = x.new_ones(1, 1, 1).expand(x.shape[0], x.shape[1], 1)
-        y, filter_state = self.filter(torch.cat([x, ones], dim=-1), filter_state)
-        h, hidden = torch_lstm(y, hidden, torch.cat([w, b.unsqueeze(1)], dim=1), u, b_hh)
+        x = torch.cat([x, ones], dim=-1)
+        y, filter_state = self.filter(x, filter_state)
+        h, hidden = torch_lstm(like(x, y), hidden, torch.cat([w, b.unsqueeze(1)], dim=1), u, b_hh)
         return h, hidden, filter_state
 
 
@@ -217,6 +224,15 @@ class SRLSTM(LSTM):
             hidden = lstm_cell(q + gamma * (q - before), hidden[1])
             outputs.append(hidden[0])
         return torch.stack(outputs), hidden, (q, done + x.shape[0])
+
+
+def _orthogonal(weight: Tensor) -> None:
+    """Draw it as torch does, in float32 where torch has no decomposition in its type."""
+    if weight.dtype not in (torch.bfloat16, torch.float16):
+        nn.init.orthogonal_(weight)
+        return
+    with torch.no_grad():
+        weight.copy_(nn.init.orthogonal_(torch.empty_like(weight, dtype=torch.float32)))
 
 
 def lstm_cell(a: Tensor, c: Tensor) -> Pair:

@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RMSProp, like
 from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
-from hidden_dynamics.models.recurrent.state import Direction, FilteredState, Matrix
+from hidden_dynamics.models.recurrent.state import Direction, FilteredState, Matrix, check_weights
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
 from hidden_dynamics.models.transformed import is_transformed
 
@@ -95,6 +95,7 @@ class DTRIV(FilteredRNN[OrthogonalState]):
     def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
         weight, matrix = getattr(self, f"weight_ih{suffix}"), self._matrix(start, suffix)
         bias = getattr(self, f"bias{suffix}") if self.bias else weight.new_zeros(self.hidden_size)
+        check_weights(x, suffix, (weight, bias), ((self.hidden_size, x.shape[2]), (self.hidden_size,)))
         run = self._fused if self.backend == "fused" else self._reference
         h, h_end, end = run(x, start.own[0], start.filter, weight, bias, matrix[0], self._recording(x))
         return h, Direction((h_end,), end, matrix)
@@ -128,8 +129,9 @@ class DTRIV(FilteredRNN[OrthogonalState]):
     ) -> tuple[Tensor, Tensor, Any]:
         outputs: list[Tensor] = []
         for t, x_t in enumerate(x.unbind()):
-            y, filter_state = self.filter.step(x_t @ weight.t(), filter_state)
-            h = modrelu(y + h @ matrix, bias)
+            g = x_t @ weight.t()
+            y, filter_state = self.filter.step(g, filter_state)
+            h = modrelu(like(g, y) + h @ matrix, bias)
             if norms is not None:
                 _record_norm(h, norms[t])
             outputs.append(h)
@@ -140,8 +142,8 @@ class DTRIV(FilteredRNN[OrthogonalState]):
     ) -> tuple[Tensor, Tensor, Any]:
         """Filter and project (a filter that commutes with the projection goes first), and run the recurrence."""
         if self.filter.linear:
-            x, end = self.filter(x, filter_state)
-            y = x @ weight.t()
+            y, end = self.filter(x, filter_state)
+            y = like(x, y) @ weight.t()
         else:
             y, end = filtered_projection(x, weight, torch.zeros_like(bias), self.filter, filter_state)
         h, h_end = modrelu_rnn(y, matrix, bias, h, norms)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
 
-from hidden_dynamics.models.momentum.filters import InputFilter
+from hidden_dynamics.models.momentum.filters import InputFilter, like
 from hidden_dynamics.models.transformed import double_backward, is_transformed
 
 # Elements of a block of steps. A few such arrays fit into the cache of a CPU; on a GPU it is enough work to hide the
@@ -90,7 +90,7 @@ def _project_and_filter(
     arguments = functional.linear(x, weight, bias), rest[len(names) :] or None
     own = dict(zip(names, rest, strict=False))
     y, end = functional_call(cast(nn.Module, filter), own, arguments) if own else filter(*arguments)
-    return y, *end
+    return like(arguments[0], y), *end
 
 
 def _blocks(y: Tensor) -> list[slice]:

@@ -138,6 +138,15 @@ def kind(tensor: Tensor) -> str:
     return f"{tensor.dtype} on {tensor.device}"
 
 
+def check_weights(x: Tensor, suffix: str, weights: Sequence[Tensor], shapes: Sequence[tuple[int, ...]]) -> None:
+    """Raises:
+    ValueError: one of a layer's weights has another shape, or another type or device than its input.
+    """
+    for weight, shape in zip(weights, shapes, strict=True):
+        if weight.shape != shape or (weight.dtype, weight.device) != (x.dtype, x.device):
+            raise ValueError(f"a weight of the layer {suffix[1:]} must be {shape} {kind(x)}, not {described(weight)}")
+
+
 def check_like(name: str, given: Any, needed: Any) -> None:
     """Raises:
     ValueError: `given` is described otherwise than `needed`.
