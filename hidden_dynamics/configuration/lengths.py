@@ -1,11 +1,11 @@
 """Whether a run of some epochs is the first part of a longer one, by the settings of its training."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
+
+from hidden_dynamics.configuration.spec import Training
 
 
-def length_matters(training: Mapping[str, Any]) -> str:
+def length_matters(training: Training) -> str:
     """Why a run of so many epochs is not the first part of a longer one; "" where it is.
 
     Rates, orders and penalties go by the iteration. What the length decides is where the last evaluation is: with the

@@ -3,7 +3,7 @@ result."""
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -91,7 +91,7 @@ class Run:
         return _sha256(json.dumps([without_length(self.spec), code], sort_keys=True))
 
 
-def without_length(spec: Mapping[str, Any]) -> dict[str, Any]:
+def without_length(spec: Spec) -> dict[str, object]:
     """A run's specification without its number of epochs, where a longer run begins with the same ones."""
     training = {name: value for name, value in spec["training"].items() if name != "epochs"}
     return {**spec, "training": spec["training"] if length_matters(spec["training"]) else training}

@@ -5,10 +5,11 @@ stand_in_for. What deviates is not held to what the paper prints or claims.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.lengths import length_matters
+from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.papers.published import load_tasks, published_task
 
 # How the keys of a task are called that scale or user changed; "" where a change is no deviation, or is said otherwise.
@@ -84,8 +85,10 @@ def changed_words(configuration: Configuration, tasks: Iterable[str], trained: b
 
 def first_part(configuration: Configuration, task: str) -> str:
     """ "after 2 of 150 epochs" of a training that is the first part of the paper's own; "" of another."""
-    own, papers = (tasks[task].training.given() for tasks in (configuration.tasks, configuration.papers_tasks))
-    if own | {"epochs": 0} != papers | {"epochs": 0} or length_matters(own) or length_matters(papers):
+    own, papers = (
+        cast(Training, tasks[task].training.given()) for tasks in (configuration.tasks, configuration.papers_tasks)
+    )
+    if {**own, "epochs": 0} != {**papers, "epochs": 0} or length_matters(own) or length_matters(papers):
         return ""
     return f"after {own['epochs']} of {papers['epochs']} epochs" if own["epochs"] < papers["epochs"] else ""
 
