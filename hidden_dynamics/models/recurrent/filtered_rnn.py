@@ -90,7 +90,7 @@ class FilteredRNN(nn.Module, Generic[S]):
             raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
         if not isinstance(bidirectional, int):
             raise TypeError(f"bidirectional must be True or False, not {bidirectional!r}")
-        if not isinstance(filter, InputFilter | None):
+        if isinstance(filter, type) or not isinstance(filter, InputFilter | None):
             raise TypeError(f"filter must be None or have `linear` and `step` and be called, not {filter!r}")
         if (self.Filter and filter is not None) or (not self.Filter and of_filter):
             wrong = ", ".join(of_filter) or "a filter beside its own"
@@ -138,8 +138,9 @@ class FilteredRNN(nn.Module, Generic[S]):
 
         Raises:
             ValueError: the input has other dimensions or features or no step; the state has other layers, sequences,
-                units or dimensions; one of them is of another type or device than the weights; or the state was made
-                with another filter or by the other backend.
+                units or dimensions; one of them is of another type or device than the weights; the state was made with
+                another filter or by the other backend; a packed sequence's sizes and indices do not fit it; a weight
+                has another shape; or a filter's result another than what it was given.
         """
         if torch.compiler.is_dynamo_compiling():  # as torch does with its own: a compiler would unroll time
             return cast(Callable[..., Any], torch.compiler.disable(self.forward))(input, hx)
