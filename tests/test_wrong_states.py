@@ -7,15 +7,20 @@ import copy
 import os
 import subprocess
 import sys
+from itertools import product
 
 import torch
-from cases import LSTMS, ORTHOGONAL, make_core, noise
+from cases import LSTMS, ORTHOGONAL, LearntFilter, make_core, noise
+from torch.func import functional_call
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from hidden_dynamics.models.ragged import run_ragged
-from hidden_dynamics.models.recurrent.lstm import SRLSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 from hidden_dynamics.system.files import ROOT
 
 D, N, BATCH, STEPS = 3, 5, 2, 6
+BACKENDS = ("fused", "reference")
 LIKE_ANOTHER = {"SR", "SR, phase 1", "Adam, slow, eps 1e-16", "RMSProp, fast", "SR, orthogonal, phase 1"}
 WRONG_POSITIONS = [(repr(each), each) for each in (-1, 2.5, True, None, "3", torch.tensor(3))]
 WRONG_POSITIONS += [("one below 0", torch.tensor([[-1], [3]])), ("a row", torch.tensor([[3, 3]]))]
@@ -24,7 +29,7 @@ NAMES = [name for name in LSTMS | ORTHOGONAL if name not in LIKE_ANOTHER] + ["SR
 
 def cores(input_size=D, hidden_size=N):
     """Every cell with both backends, in double precision."""
-    made = {f"{n}, {b}": make_core(n, input_size, hidden_size, b) for n in NAMES for b in ("fused", "reference")}
+    made = {f"{n}, {b}": make_core(n, input_size, hidden_size, b) for n in NAMES for b in BACKENDS}
     made |= {f"{n}, deep": make_core(n, input_size, hidden_size, num_layers=2, bidirectional=True) for n in NAMES}
     return made | {"look-ahead": SRLSTM(input_size, hidden_size, s=0.7, cell="look_ahead").double()}
 
@@ -86,7 +91,35 @@ def wrong_inputs(good):
     yield "no steps", good[:0]
     yield "nothing", None
     for name, wrong in (("narrower", good[..., :1]), ("float32", good.float()), ("another device", good.to("meta"))):
-        yield f"packed, {name}", torch.nn.utils.rnn.pack_padded_sequence(wrong, torch.tensor([STEPS, 2]))
+        yield f"packed, {name}", pack_padded_sequence(wrong, torch.tensor([STEPS, 2]))
+    data = good.flatten(0, 1)[:5]
+    for sizes in ([2, -1, 4], [1, 2, 2], [2, 2], [2, 3], [3, 2, 0], []):
+        yield f"packed, batch sizes {sizes}", PackedSequence(data, torch.tensor(sizes, dtype=torch.int64))
+    for order in (torch.tensor([0]), torch.tensor([0, 1, 2]), torch.tensor([[1, 0]])):
+        for given in ((order, None), (None, order)) if order.dim() == 1 else ((None, order),):
+            yield f"packed, indices {order.tolist()}", PackedSequence(data, torch.tensor([2, 2, 1]), *given)
+
+
+class Misshapen(LearntFilter):
+    """A filter whose result, of all steps or of one, has another shape."""
+
+    def __init__(self, change, linear):
+        super().__init__()
+        self.change, self.linear = change, linear
+
+    def forward(self, g, state=None):
+        return self.change(g), None if self.linear else (g[-1],)
+
+    step = forward
+
+
+CHANGES = {
+    "fewer channels": lambda g: g[..., :1],
+    "more channels": lambda g: torch.cat(10 * [g], -1),
+    "fewer steps": lambda g: g[:-1],
+    "a batch of one": lambda g: g.narrow(-2, 0, 1),
+    "float32": lambda g: g.float(),
+}
 
 
 def wrong_lengths():
@@ -118,6 +151,14 @@ def cases():
         first.batch_first = True
         yield f"{name}: batch_first: state of T sequences", lambda core=first, name=name: core(x, ends[name])
         yield f"{name}: batch_first: lengths", lambda core=first: run_ragged(core, x, torch.tensor([STEPS, 2]))
+        weights = {key: each for key, each in core.named_parameters() if key.startswith(("weight", "bias"))}
+        for key, each in weights.items():
+            for about, wrong in (("fewer rows", each[:-1]), ("narrower", each[..., :1]), ("float32", each.float())):
+                yield f"{name}: {key}: {about}", lambda core=core, k=key, w=wrong: functional_call(core, {k: w}, (x,))
+    options = [(cell, linear, backend) for cell in (LSTM, DTRIV) for linear in (0, 1) for backend in BACKENDS]
+    for (cell, linear, backend), (about, change) in product(options, CHANGES.items()):
+        own = cell(D, N, filter=Misshapen(change, bool(linear)), backend=backend, dtype=torch.float64)
+        yield f"{cell.__name__}, {linear}, {backend}: a filter of one's own: {about}", lambda core=own: core(x)
     for name, core in cores(D + 1, N + 1).items():
         other = core(noise(STEPS, BATCH, D + 1))[1]
         yield f"{name}: state: of another layer's size", lambda core=made[name], other=other: core(x, other)

@@ -26,11 +26,12 @@ def number(name: str, value: Any, least: float = -math.inf, below: float = math.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, not {value!r}")
-    if not (math.isfinite(value) and least <= value < below and value > above):
+    found = float(value)
+    if not (math.isfinite(found) and least <= found < below and found > above):
         bounds = {"at least": least, "below": below, "above": above}
         range_ = [f"{word} {bound:g}" for word, bound in bounds.items() if math.isfinite(bound)]
         raise ValueError(f"{name} must be {', '.join(['finite', *range_])}, not {value!r}")
-    return float(value)
+    return found
 
 
 def whole(name: str, value: Any, least: int = 1) -> int:

@@ -223,7 +223,9 @@ def _check_rows(times: int, offsets: Tensor, series: Tensor, size: int) -> None:
     """
     rows = len(series)
     if len(offsets) != times + 1 or offsets[0] != 0 or offsets[-1] != rows or (offsets.diff() < 0).any():
-        raise ValueError(f"offsets must be ({times + 1},) and go from 0 to {rows}, the rows, not {offsets.tolist()}")
+        raise ValueError(
+            f"offsets must be ({times + 1},) and go from 0 to {rows}, the rows, not {[*map(int, offsets)]}"
+        )
     if rows and series.device.type == "cpu" and not 0 <= series.min() <= series.max() < size:
         raise ValueError(f"series must lie in [0, {size}), not in [{series.min()}, {series.max()}]")
 

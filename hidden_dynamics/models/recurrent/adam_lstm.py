@@ -93,7 +93,7 @@ class _AdamLSTM(torch.autograd.Function):
             end = starts[index + 1].copy_(starts[index])
             g, around = scratch[: len(gates[block])], slice(block.start, block.stop + 1)
             torch.bmm(weight_ih.expand(len(g), -1, -1), x[block], out=g)
-            _run_gates(_shares(adam, g, gates[block], *end, bias), gates[block], weight_hh, h[around], c[around])
+            _run_gates(_shares(adam, g, gates[block], end, bias), gates[block], weight_hh, h[around], c[around])
         ctx.save_for_backward(x, weight_ih, p, n, weight_hh, bias, h0, c0, gates, h, c, starts)
         ctx.adam = adam
         return h[1:], c[-1].clone(), *starts[-1].clone().unbind()
@@ -111,12 +111,12 @@ class _AdamLSTM(torch.autograd.Function):
         blocks = _blocks(gates)
         scratch = gates.new_empty(4, *gates[blocks[0]].shape)  # once: memory that is freed and taken again is slow
         for start, block in reversed(list(zip(starts[:-1], blocks, strict=True))):
-            da, *of_filter = scratch[:, : len(gates[block])]
+            da, g, p, n = scratch[:, : len(gates[block])].unbind()
             _run_gates_back(da, gates[block], c[block.start : block.stop + 1], dh_each[block], dh, dc, transposed)
             d_weight_hh.addbmm_(da, h[block].mT)
             d_bias = d_bias + da.sum((0, 2))
-            _filter_again(ctx.adam, weight_ih, x[block], *start, *of_filter)
-            dg, dp, e = _filtered_back(ctx.adam, da, *of_filter, dp, e)
+            _filter_again(ctx.adam, weight_ih, x[block], start, g, p, n)
+            dg, dp, e = _filtered_back(ctx.adam, da, g, p, n, dp, e)
             d_weight_ih.addbmm_(x[block], dg.mT)
             if dx is not None:
                 torch.matmul(weight_ih.t(), dg, out=dx[block])
@@ -128,9 +128,10 @@ def _blocks(gates: Tensor) -> list[slice]:
     return [slice(start, min(start + steps, len(gates))) for start in range(0, len(gates), steps)]
 
 
-def _shares(adam: Adam, g: Tensor, a: Tensor, p: Tensor, n: Tensor, bias: Tensor) -> Iterator[Tensor]:
-    """Write the filter's share of each a_t, and the bias, into it, one step at a time, while it and p and n, which
-    become those of the step, lie in the cache."""
+def _shares(adam: Adam, g: Tensor, a: Tensor, p_and_n: Tensor, bias: Tensor) -> Iterator[Tensor]:
+    """Write the filter's share of each a_t, and the bias, into it, one step at a time, while it and p and n, (2, 4N,
+    batch), which become those of the step, lie in the cache."""
+    p, n = p_and_n.unbind()
     share, bias, scratch = (1 - adam.beta) / adam.s**2, bias.unsqueeze(1), torch.empty_like(p)
     eps = g.new_tensor(share * adam.eps)
     for g_t, a_t in zip(g.unbind(), a.unbind(), strict=True):
@@ -141,10 +142,10 @@ def _shares(adam: Adam, g: Tensor, a: Tensor, p: Tensor, n: Tensor, bias: Tensor
 
 
 def _filter_again(
-    adam: Adam, weight: Tensor, x: Tensor, p: Tensor, n: Tensor, g: Tensor, p_each: Tensor, n_each: Tensor
+    adam: Adam, weight: Tensor, x: Tensor, start: Tensor, g: Tensor, p_each: Tensor, n_each: Tensor
 ) -> None:
-    """Write g, p and n of each step, from p and n before the first."""
-    share = (1 - adam.beta) / adam.s**2
+    """Write g, p and n of each step, from p and n before the first, (2, 4N, batch)."""
+    share, (p, n) = (1 - adam.beta) / adam.s**2, start.unbind()
     torch.bmm(weight.expand(x.shape[0], -1, -1), x, out=g)
     torch.addcmul(g.new_tensor(share * adam.eps), g, g, value=share, out=n_each)
     for g_t, p_t, n_t in zip(g.unbind(), p_each.unbind(), n_each.unbind(), strict=True):

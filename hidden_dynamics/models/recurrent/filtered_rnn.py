@@ -86,12 +86,9 @@ class FilteredRNN(nn.Module, Generic[S]):
     ):
         super().__init__()
         _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
+        _check_kinds(bidirectional, filter)
         if backend not in ("fused", "reference"):
             raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
-        if not isinstance(bidirectional, int):
-            raise TypeError(f"bidirectional must be True or False, not {bidirectional!r}")
-        if not isinstance(filter, InputFilter | None):
-            raise TypeError(f"filter must be None or have `linear` and `step` and be called, not {filter!r}")
         if (self.Filter and filter is not None) or (not self.Filter and of_filter):
             wrong = ", ".join(of_filter) or "a filter beside its own"
             raise TypeError(f"{type(self).__name__} does not take {wrong}; what its filter takes is given by name")
@@ -138,8 +135,9 @@ class FilteredRNN(nn.Module, Generic[S]):
 
         Raises:
             ValueError: the input has other dimensions or features or no step; the state has other layers, sequences,
-                units or dimensions; one of them is of another type or device than the weights; or the state was made
-                with another filter or by the other backend.
+                units or dimensions; one of them is of another type or device than the weights; the state was made with
+                another filter or by the other backend; a packed sequence's sizes and indices do not fit it; a weight
+                has another shape; or a filter's result another than what it was given.
         """
         if torch.compiler.is_dynamo_compiling():  # as torch does with its own: a compiler would unroll time
             return cast(Callable[..., Any], torch.compiler.disable(self.forward))(input, hx)
@@ -292,6 +290,13 @@ def _check_sizes(input_size: Any, hidden_size: Any, num_layers: Any, dropout: fl
         raise ValueError(f"there are no projections: proj_size must be 0, not {proj_size!r}")
     if dropout > 0 and num_layers == 1:
         warnings.warn("dropout acts between layers, and there is one", stacklevel=4)
+
+
+def _check_kinds(bidirectional: Any, filter: Any) -> None:
+    if not isinstance(bidirectional, int):
+        raise TypeError(f"bidirectional must be True or False, not {bidirectional!r}")
+    if isinstance(filter, type) or not isinstance(filter, InputFilter | None):
+        raise TypeError(f"filter must be None or have `linear` and `step` and be called, not {filter!r}")
 
 
 def _of_type(dtype: torch.dtype, value: Any) -> Any:
