@@ -4,7 +4,7 @@
 
 Reads the costs or features that the claim's table or figure is made of, and the files of its runs; judges the claim
 anew; prints the numbers, the test's result and the verdict. Ids are the first column of
-results/<scale>/claims.csv; of what other verdicts decide, its column `found` has them. docs/claims.md has the rules.
+results/<scale>/claims.csv. docs/claims.md has the rules.
 """
 
 import _bootstrap  # noqa: F401  isort: skip

@@ -35,7 +35,6 @@ from statsmodels.stats.multitest import multipletests
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.artifacts.comparison import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.conjunctions import verdicts_of_others
 from hidden_dynamics.claims.epochs import with_epochs
 from hidden_dynamics.claims.judge import counted_once, verdicts
 from hidden_dynamics.claims.samples import Evidence
@@ -51,7 +50,7 @@ from hidden_dynamics.claims.verdict import (
     word,
 )
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.papers.claims import ClaimEntry, artifacts_with_claims, load_claims
+from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.papers.published import load_tasks
 from hidden_dynamics.results.rows import read_rows, write_rows
 
@@ -576,76 +575,6 @@ def test_one_row_of_a_test_counts_and_validation_is_no_second_answer(paper):
     assert [row["counted"] for row in twice[len(every) :]] == ["false"] * len(every)
 
 
-# ------------------------------------------------------------------------------------------------ What rests on others
-
-
-def of_entries(rows, **about) -> dict[str, str]:
-    """The verdict on an entry that rests on others, by the rows on those."""
-    entry = {"id": "both", "artifact": TABLE, "source": "here", "says": "both", "kind": "all"} | about
-    (row,) = verdicts_of_others([ClaimEntry(**entry)], rows, 0.05)
-    assert tuple(row) == COLUMNS
-    return row
-
-
-def of_all(parts, **about) -> dict[str, str]:
-    """The verdict on two parts: "first", of two comparisons, and "second"; of each (verdict, adjusted p)."""
-    names = ("first table1", "first", "table2 second")
-    rows = [
-        dict.fromkeys(COLUMNS, "") | {"entries": name, "verdict": verdict, "p_adjusted": str(p)}
-        for name, (verdict, p) in zip(names, parts, strict=True)
-    ]
-    return of_entries(rows, of=["first", "second"], **about)
-
-
-YES, NO, OPEN, NONE = (HOLDS, 0.001), (FAILS, 0.001), (UNDECIDED, 0.4), (NOT_RUN, "")
-
-
-@pytest.mark.parametrize(
-    "parts, verdict, but_one",
-    [
-        ((YES, YES, YES), HOLDS, HOLDS),
-        ((YES, OPEN, YES), UNDECIDED, HOLDS),
-        ((YES, OPEN, NO), FAILS, UNDECIDED),
-        ((YES, NONE, OPEN), NOT_RUN, NOT_RUN),
-        ((YES, YES, (FAILS, 0.03)), UNDECIDED, HOLDS),  # 2 x 0.03: among two parts, chance
-        ((YES, YES, NONE), NOT_RUN, HOLDS),
-        (((HOLDS, 0.03), YES, OPEN), UNDECIDED, UNDECIDED),  # 2 x 0.03: one of the two may hold by chance
-        (((HOLDS, 0.03),) * 3, HOLDS, HOLDS),  # what holds of all does of all but one
-    ],
-)
-def test_all_hold_where_each_part_holds_in_each_comparison(parts, verdict, but_one):
-    assert of_all(parts)["verdict"] == verdict
-    assert of_all(parts, but=1)["verdict"] == but_one
-    assert of_all(parts, sufficient=True)["verdict"] == (UNDECIDED if verdict == FAILS else verdict)
-
-
-@pytest.mark.parametrize("families, verdict", [(("one", "one"), FAILS), (("one", "two"), UNDECIDED)])
-def test_a_part_of_several_families_fails_by_its_smallest_p_times_their_number(families, verdict):
-    blank = dict.fromkeys(COLUMNS, "") | {"entries": "first"}
-    rows = [
-        blank | {"metric": family, "verdict": answer, "p_adjusted": str(p)}
-        for family, answer, p in zip(families, (FAILS, HOLDS), (0.03, 0.001), strict=True)
-    ]
-    assert of_entries(rows, of=["first"])["verdict"] == verdict
-
-
-@pytest.mark.parametrize(
-    "answers, verdict",
-    [
-        ((FAILS, FAILS), FAILS),
-        ((FAILS, HOLDS), UNDECIDED),
-        ((FAILS, NOT_RUN), FAILS),
-        ((NOT_RUN, HOLDS), HOLDS),
-        ((NOT_RUN, NOT_RUN), NOT_RUN),
-    ],
-)
-def test_a_part_that_two_variants_answer_otherwise_is_open_and_one_not_run_is_no_answer(answers, verdict):
-    blank = dict.fromkeys(COLUMNS, "") | {"entries": "first", "p_adjusted": "0.001", "stand_in": "true"}
-    rows = [blank | {"verdict": one, "variant": str(index)} for index, one in enumerate(answers)]
-    row = of_entries(rows, of=["first"])
-    assert (row["verdict"], row["stand_in"]) == (verdict, "true")
-
-
 # --------------------------------------------------------------------------------------------- What is made of verdicts
 
 
@@ -680,10 +609,6 @@ def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
     assert ended(render_claims.main, "--root", tmp_path).code == 0
     gathered = read_rows(tmp_path / paths.all_verdicts)
     assert [row | {"counted": ""} for row in gathered if row["artifact"] == TABLE] == rows
-    of_others = [row for row in gathered if row["kind"] == "all"]
-    assert [row["id"] for row in of_others] == [entry.id for entry in load_claims().of_others]
-    assert {row["verdict"] for row in of_others} == {NOT_RUN}
-    assert "pixels-rmsprop-best: not run" in of_others[0]["found"]
 
 
 def test_an_explanation_is_what_scipy_and_statsmodels_say(tmp_path, paper, ended):

@@ -66,6 +66,8 @@ def _tested(evidence: Evidence, claim: Claim) -> Judged:
 
     Runs that deviate from the paper answer it at scales that ask for directions, of kinds that have one.
     """
+    if not KINDS[claim.kind].tested:
+        return Judged(claim, Result(), NOT_RUN, "listed, and not tested", "")
     deviating = evidence.deviations(claim)
     asked = evidence.configuration.scale.directions and KINDS[claim.kind].directional
     reason = evidence.absent(claim) or ("" if asked else deviating)

@@ -193,12 +193,6 @@ def gain(claim: Claim, evidence: Evidence) -> Result:
     return replace(found, test=f"{found.test} of two leads", found=leads, ahead=ahead)
 
 
-def steadier(claim: Claim, evidence: Evidence) -> Result:
-    """Not tested: what holds its level without normality (Brown and Forsythe 1974) finds even an infinite ratio of
-    standard deviations in half of all cases of five seeds."""
-    return Result(reason="five seeds cannot decide a ratio of standard deviations", samples=evidence.numbers(claim))
-
-
 # ----------------------------------------------------------------------------------------------------- Times and costs
 
 
@@ -284,24 +278,7 @@ def ranking(claim: Claim, evidence: Evidence) -> Result:
     )
 
 
-def smaller(claim: Claim, evidence: Evidence) -> Result:
-    """The subject has fewer parameters, or at most so many times fewer as is said."""
-    counts = [{row["parameters"] for row in evidence.rows(claim, cell)} - {""} for cell in claim.cells]
-    if not all(counts):
-        return Result(test="count", reason="no run of it, or of the other, could be built")
-    subject, reference = (int(min(count)) for count in counts)
-    return Result(
-        test="count",
-        supports=subject * claim.times <= reference if claim.times else subject < reference,
-        ratio=subject / reference,
-        found=f"{subject:,} against {reference:,} parameters",
-    )
-
-
-TESTS = {
-    test.__name__: test
-    for test in (better, not_better, similar, gain, steadier, faster, ratio, value, ranking, smaller)
-}
+TESTS = {test.__name__: test for test in (better, not_better, similar, gain, faster, ratio, value, ranking)}
 
 
 # ------------------------------------------------------------------------------------------------- What they have alike

@@ -27,7 +27,7 @@ def not_run(configuration: Configuration, claims: Sequence[Row]) -> list[tuple[s
 def _in_short(claims: Sequence[Row]) -> str:
     """The first part of each reason, without the names in it, and of how many claims it is, the most frequent first."""
     firsts = (claim["reason"].partition("; ")[0] for claim in claims)
-    reasons = Counter(re.sub("^in .*", "parts of them", re.sub("^no runs of .*", "no runs", first)) for first in firsts)
+    reasons = Counter(re.sub("^no runs of .*", "no runs", first) for first in firsts)
     return "; ".join(f"{reason} ({count})" if len(reasons) > 1 else reason for reason, count in reasons.most_common())
 
 
@@ -42,7 +42,7 @@ def findings(claim: Row) -> dict[str, str]:
     """What a claim's test found, by heading; "" where one does not apply; nothing of a claim that is not run."""
     if claim["verdict"] == NOT_RUN:
         return {}
-    ratio = claim["test"] == "count" or any(of in claim["test"] for of in ("logarithms", "of a ratio", "processes"))
+    ratio = any(of in claim["test"] for of in ("logarithms", "of a ratio", "processes"))
     mark = "× " if ratio else "tau = " if claim["kind"] == "ranking" else ""
 
     def written(column: str) -> str:
