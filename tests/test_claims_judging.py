@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable
 
-import judge_claims
 import numpy as np
 import pytest
 import render
@@ -30,7 +29,6 @@ from judged import (
 )
 from made import as_text, make_run, row_of
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.artifacts.comparison import with_verdicts
@@ -455,33 +453,6 @@ def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
     assert ended(render_claims.main, "--root", tmp_path).code == 0
     gathered = read_rows(tmp_path / paths.all_verdicts)
     assert [row | {"counted": ""} for row in gathered if row["artifact"] == TABLE] == rows
-
-
-def test_an_explanation_is_what_scipy_and_statsmodels_say(tmp_path, paper, ended):
-    """Every number of it: the runs', the test's, the family's adjustment, the verdict."""
-    table = paper()
-    all_runs(tmp_path, table, {name: 0.9 + index / 100 for index, name in enumerate(MEANS)})
-    name = "table11:better:pmnist:test_accuracy:sr_lstm-128:lstm-128"
-    told = ended(judge_claims.main, "--explain", name, "--root", tmp_path, "--config", '{"scale": "paper"}')
-    assert told.code == 0, told.err
-    lines = told.out.splitlines()
-    places = [[f"/{model}-n128/seed{k}" for k in range(5)] for model in ("pmnist/sr_lstm", "pmnist/lstm")]
-    sides = [[float(line.split()[1].rstrip(",")) for line in lines if line.endswith(tuple(some))] for some in places]
-    found = stats.ttest_ind(*sides, equal_var=False)
-    steps = {key.strip(): text.strip() for key, _, text in (line.partition(": ") for line in lines)}
-    degrees = math.floor(found.df)
-    p = 2 * stats.t.sf(abs(found.statistic), degrees)
-    assert float(steps["p"]) == pytest.approx(p, rel=1e-6)
-    assert any(f"degrees={degrees}" in line for line in lines)
-    family = [line.split() for line in lines if " x " in line]
-    assert [int(line[2]) for line in family] == list(range(len(family), 0, -1))
-    adjusted = multipletests([float(line[0]) for line in family], method="holm")[1]
-    place = next(index for index, line in enumerate(family) if line[3] == name)
-    assert float(steps["p_adjusted"]) == pytest.approx(adjusted[place], rel=1e-6)
-    assert steps["verdict"] == (HOLDS if adjusted[place] < 0.05 else UNDECIDED)
-    assert ended(judge_claims.main, "--explain", "nothing", "--root", tmp_path).code == 1
-    of_an_entry = ended(judge_claims.main, "--explain", "figure3-mnist-fastest", "--root", tmp_path)
-    assert "figure3-mnist-fastest:mnist" in of_an_entry.err and "table11" not in of_an_entry.err
 
 
 def test_marks_take_the_printed_direction_and_the_value(paper):

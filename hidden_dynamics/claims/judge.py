@@ -21,15 +21,14 @@ from hidden_dynamics.results.rows import Row
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its test's result, the verdict, and `family`: of each of its tests the first claim's id and p, which
-    is 1 of the `unmade` ones."""
+    """A claim with its test's result, the verdict, and `family`: the p of each of its tests, 1 of the `unmade` ones."""
 
     claim: Claim
     result: Result
     verdict: str
     reason: str
     deviations: str
-    family: Sequence[tuple[str, float]] = ()
+    family: Sequence[float] = ()
     unmade: int = 0
     nothing_learned: str = ""
     p_adjusted: float | None = None
@@ -39,23 +38,23 @@ class Judged:
 def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
     """A verdict on each claim."""
     judged = [_tested(evidence, claim) for claim in claims]
-    families: dict[str, dict[tuple, tuple[str, float, float]]] = {}
+    families: dict[str, dict[tuple, tuple[float, float]]] = {}
     for one in judged:
         claim, p, other = one.claim, one.result.p, one.result.other
         if one.result.supports is None and testable(claim, evidence):
             p = 1.0  # a choice among the runs does not make fewer tests, nor do runs that fail
         if p is not None:
-            families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, p, other[2] if other else p))
+            families.setdefault(claim.family, {}).setdefault(claim.test, (p, other[2] if other else p))
     adjusted: dict[str, dict[tuple, tuple[float, float]]] = {}
     for name, tests in families.items():  # p of each test by Holm's method, and that of the other test
-        own, other = holm([p for _, p, _ in tests.values()]), holm([p for _, _, p in tests.values()])
+        own, other = (holm(p) for p in zip(*tests.values(), strict=True))
         adjusted[name] = dict(zip(tests, zip(own, other, strict=True), strict=True))
     made, found = {(one.claim.family, one.claim.test) for one in judged if one.result.p is not None}, []
     for one in judged:
         claim, supports = one.claim, one.result.supports
         own = families.get(claim.family, {})
         unmade = sum((claim.family, test) not in made for test in own)
-        one = replace(one, family=[(name, p) for name, p, _ in own.values()], unmade=unmade)
+        one = replace(one, family=[p for p, _ in own.values()], unmade=unmade)
         both = adjusted.get(claim.family, {}).get(claim.test, (None, None))
         found.append(one if supports is None else _judged(one, supports, *both, evidence.definitions.alpha))
     return found
@@ -112,7 +111,7 @@ def _judged(one: Judged, supports: bool, p_adjusted: float | None, p_of_other: f
     result, other = one.result, ""
     tests = f"{len(one.family)} tests of its family"
     if one.unmade and result.p is not None:
-        made = sorted(p for _, p in one.family)[: len(one.family) - one.unmade]  # that of one that was not made is 1
+        made = sorted(one.family)[: len(one.family) - one.unmade]  # that of one that was not made is 1
         among = plain(holm(made)[made.index(result.p)], 2)
         tests += f", {one.unmade} of them not made (adjusted among the {len(made)} made: {among})"
     verdict, reason = _decided(result, supports, p_adjusted, tests, alpha)
