@@ -1,14 +1,13 @@
 """The authors' logs: their reader, the runs that they speak to, the table and the figures that set them beside ours."""
 
 import math
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import examples, refused
+from conftest import examples
 from drawn import artifact_at, legend, panels_of, with_gid
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,9 +17,7 @@ from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import load, merge, read_yaml
 from hidden_dynamics.configuration.runs import resolve, runs_on
-from hidden_dynamics.papers import logs
 from hidden_dynamics.papers.logs import Log, load_logs
-from hidden_dynamics.papers.published import PUBLISHED
 from hidden_dynamics.system.files import ROOT
 
 NAME, TABLE, FIVE = "momentumrnn/logs.yaml", "momentumrnn_course", [0, 1, 2, 3, 4]
@@ -91,43 +88,6 @@ def test_a_run_that_differs_in_whatever_one_setting_is_not_spoken_to(configured,
         change = {name: change}
     assert LOGS.of(paper, run)[0] is not None
     assert LOGS.of(paper, replace(run, spec=merge(run.spec, change)))[0] is None
-
-
-# The reader
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "key"),
-    [
-        ("2.1661", "nan", "line 2.mean"),
-        ("2.1661", "2.4", "line 2"),
-        ("0.157", "0", "line 2"),
-        ("test,2,5", "test,1,5", "line 3"),
-        ("test,2,5", "test,0,5", "line 3.epoch"),
-        ("2.3023\n", "2.3023,7\n", "line 2"),
-        (",least,greatest", ",least,most", "line 2"),
-        ("no,test,1", "perhaps,test,1", "line 2.clipped"),
-    ],
-)
-def test_a_damaged_table_is_refused_with_its_line(tmp_path, monkeypatch, old, new, key):
-    shutil.copytree(PUBLISHED / "momentumrnn", tmp_path / "momentumrnn")
-    table = tmp_path / "momentumrnn/logs.csv"
-    table.write_text(table.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
-    monkeypatch.setattr(logs, "PUBLISHED", tmp_path)
-    with refused(file="published/momentumrnn/logs.csv", key=key):
-        load_logs.__wrapped__(NAME)
-    table.write_bytes(b"\xff")
-    with refused(file="published/momentumrnn/logs.csv"):
-        load_logs.__wrapped__(NAME)
-
-
-@pytest.mark.parametrize("change", [{"beta": 0.9}, {"mu": None}])
-def test_a_log_that_names_what_its_model_has_not_is_refused(configured, change):
-    (log,) = [log for log in LOGS.logs if (log[0].model, log[0].size, log[0].mu) == (MOMENTUM, 512, 0.3)]
-    wrong = replace(LOGS, logs=(tuple(point.model_copy(update=change) for point in log),))
-    paper = configured(scale="paper")
-    with refused(key=next(iter(change))):
-        wrong.of(paper, resolve(paper, TASK, MOMENTUM, 512, 0))
 
 
 # The table
