@@ -14,7 +14,7 @@ from made import row_of, sources_of, summary_of
 from markup import Reader
 from PIL import Image
 
-from hidden_dynamics.artifacts import artifact_named, load_artifacts
+from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.tables import write_table
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.pages.claims_list import findings
@@ -187,22 +187,11 @@ def test_on_the_papers_data_nothing_is_said_of_stand_ins(configured, tmp_path):
     assert "cannot speak" not in text and "Stand-in data:" not in text and "on stand-in data" not in text
 
 
-def test_the_runs_behind_a_table_stand_below_it(page, configuration):
-    (body,) = re.findall(r'<table class="runs">.*<tbody>(.*?)</tbody>', section(page, TABLE), flags=re.DOTALL)
-    runs = artifact_named(configuration, TABLE).runs
-    assert re.findall(r'<a href="(runs/[^"]+)/">', body) == [
-        run.directory.removeprefix("results/demo/") for run in runs
-    ]
-    accuracies = [about(run)["evaluations"][0]["test_accuracy"] for run in runs]
-    assert re.findall(r"<td>test_accuracy\s([\d.]+)", body) == [f"{accuracy:.4g}" for accuracy in accuracies]
-    assert 'title="digest of digits"' in body and all(f'title="code of {run.model}"' in body for run in runs)
-
-
 def test_links_to_files_lead_to_what_the_workflow_makes(read, configuration):
     paths, artifacts = configuration.paths, load_artifacts(configuration).values()
     made = [file for artifact in artifacts for file in [*artifact.files(), *artifact.inputs().values()]]
     assert paths.all_verdicts in made
-    made += [f"{run.directory}/{file}" for artifact in artifacts for run in artifact.runs for file in ("", "run.json")]
+    made += [paths.all_runs]
     links = {link for link in read.links() if not link.startswith("#")}
     assert links == {path.removeprefix("results/demo/") for path in made}
 
