@@ -357,7 +357,7 @@ def test_a_measured_cost_deviates_by_all_but_the_training(paper, change, deviate
 # ---------------------------------------------------------------------------------------------- What stands beside it
 
 
-def test_a_verdict_says_what_it_could_have_found_and_how_many_seeds_would_decide(paper):
+def test_a_verdict_says_what_it_could_have_found(paper):
     """PMNIST, N = 128: printed 93.4 and 92.62. Twice the spread finds twice the difference."""
     table, found = paper(), []
     for factor in (1, 2):
@@ -367,7 +367,6 @@ def test_a_verdict_says_what_it_could_have_found_and_how_many_seeds_would_decide
         found.append(judged(table, rows)[PMNIST])
     assert found[1]["detectable"] == pytest.approx(2 * found[0]["detectable"])
     assert [row["verdict"] for row in found] == [UNDECIDED] * 2
-    assert 3 <= int(found[0]["seeds_needed"]) <= int(found[1]["seeds_needed"]) < 10
 
 
 def test_the_error_of_the_one_test_set_stands_beside(paper):

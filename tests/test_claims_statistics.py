@@ -9,12 +9,10 @@ import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_ind
 
 from hidden_dynamics.claims.expand import smallest_p
 from hidden_dynamics.claims.statistics import (
-    FEWEST,
     POWER,
     Estimate,
     Sample,
@@ -26,7 +24,6 @@ from hidden_dynamics.claims.statistics import (
     holm,
     kendall,
     paired,
-    seeds_needed,
     welch,
 )
 from hidden_dynamics.configuration.runs import Cell
@@ -188,26 +185,6 @@ def test_detectable_is_the_noncentral_t_s(degrees, family):
     gap = detectable(Estimate(1.0, 0.5, degrees), ALPHA / family)
     t = scipy.stats.t.isf(ALPHA / family / 2, degrees)
     assert scipy.stats.nct.sf(t, degrees, gap / 0.5) == pytest.approx(POWER, abs=5e-4)
-
-
-@pytest.mark.parametrize("gap, std", [(0.5, 1.0), (1.0, 1.0), (2.0, 1.0), (6.0, 1.0), (1.0, 0.2)])
-def test_seeds_needed_are_statsmodels_of_one_sample_and_found_as_often_of_two(gap, std):
-    alone = seeds_needed(gap, [std], ALPHA)
-    before, exact = (TTestPower().power(gap / std, n, ALPHA, alternative="two-sided") for n in (alone - 1, alone))
-    assert exact >= POWER and (before < POWER or alone == FEWEST)
-    n = seeds_needed(gap, [std, 2 * std], ALPHA)
-    generator = np.random.default_rng(5)
-    for seeds, enough in ((n, True), (max(FEWEST, n * 2 // 3), n == FEWEST)):
-        pairs = zip(generator.normal(gap, std, (1000, seeds)), generator.normal(0, 2 * std, (1000, seeds)), strict=True)
-        found = np.mean([difference(*pair).p() < ALPHA for pair in pairs])
-        assert found > POWER - 0.04 if enough else found < POWER
-
-
-def test_nothing_to_find_and_what_is_too_unsure_takes_no_number_of_seeds():
-    assert seeds_needed(0.0, [1.0, 1.0], ALPHA) is None and seeds_needed(1.0, [0.0], ALPHA) is None
-    assert seeds_needed(0.01, [1.0, 1.0], ALPHA) is None and seeds_needed(100.0, [1.0, 1.0], ALPHA) == FEWEST
-    least = (scipy.stats.norm.isf(ALPHA / 2) + scipy.stats.norm.isf(1 - POWER)) * math.sqrt(0.14)
-    assert seeds_needed(0.99 * least, [1.0], ALPHA, overlap=0.14) is None  # what the parts share stays
 
 
 def test_errors_of_a_test_set_are_those_of_simulated_ones():

@@ -237,11 +237,10 @@ def test_nothing_of_what_is_shown_becomes_markup_and_nothing_is_loaded_from_else
     [
         ({"p": "0.5", "p_adjusted": "1"}, {"p": "0.5; Holm 1"}),
         (
-            {"estimate": "0.5", "low": "-1", "high": "2", "level": "0.95", "detectable": "0.75", "seeds_needed": "12"},
+            {"estimate": "0.5", "low": "-1", "high": "2", "level": "0.95", "detectable": "0.75"},
             {
                 "Difference or ratio": "+0.5 [−1, +2] 95%",
                 "Detectable": "0.75",
-                "Seeds to find the printed gap": "12",
             },
         ),
         (

@@ -10,7 +10,7 @@ from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result, testable
 from hidden_dynamics.claims.samples import Evidence
-from hidden_dynamics.claims.statistics import MOST, Estimate, Sample, holm
+from hidden_dynamics.claims.statistics import Estimate, Sample, holm
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, GATES, HOLDS, NOT_RUN, OF_THE_PAPER, UNDECIDED, gate, plain
 from hidden_dynamics.configuration.runs import sized_model_of
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
@@ -209,7 +209,6 @@ def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
     low, high = estimate.interval(level)
     low_adjusted, high_adjusted = estimate.interval(1 - (1 - level) / tests)
     alpha = definitions.alpha / tests
-    undecided = judged.verdict == UNDECIDED
     return {
         "estimate": shown(estimate.value),
         "low": shown(low),
@@ -218,7 +217,6 @@ def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         "low_adjusted": shown(low_adjusted),
         "high_adjusted": shown(high_adjusted),
         "detectable": _cell(_detectable(result, estimate, alpha, definitions.power)),
-        "seeds_needed": _seeds(result, alpha, definitions.power) if undecided else "",
         **_effect(judged.claim, result, estimate, definitions.level),
     }
 
@@ -231,14 +229,6 @@ def _detectable(result: Result, estimate: Estimate, alpha: float, power: float) 
     if result.logarithms:
         return math.exp(result.null + result.way * smallest)
     return result.null + result.way * smallest if result.null else smallest
-
-
-def _seeds(result: Result, alpha: float, power: float) -> str:
-    """The seeds a model that would find the printed difference; "" where there is none."""
-    if not result.gap:
-        return ""
-    needed = statistics.seeds_needed(result.gap, result.stds, alpha, result.samples[0].overlap, power)
-    return str(needed or f"more than {MOST}")
 
 
 def _effect(claim: Claim, result: Result, estimate: Estimate, level: float) -> dict[str, float]:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from hidden_dynamics.claims.verdict import NOT_RUN, UNDECIDED, counts, plain, word
+from hidden_dynamics.claims.verdict import NOT_RUN, counts, plain, word
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.papers.deviations import listed
 from hidden_dynamics.results.rows import Row
@@ -61,7 +61,6 @@ def findings(claim: Row) -> dict[str, str]:
         "Error of the test set": f"± {_number(claim['test_error'])}" if claim["test_error"] else "",
         "Detectable": mark + _number(claim["detectable"]) if claim["detectable"] else "",
         "Printed difference": _printed(claim),
-        "Seeds to find the printed gap": claim["seeds_needed"] if claim["verdict"] == UNDECIDED else "",
         "Published": claim["published"],
     }
 
