@@ -5,8 +5,6 @@ form of Penn Treebank's text: a sentence a line, lower case, no punctuation, num
 repeat each other's paragraphs; each counts once, at its first place.
 """
 
-import hashlib
-import json
 import pydoc_data.topics
 import re
 from collections import Counter
@@ -20,7 +18,6 @@ from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import text
 from hidden_dynamics.errors import UserError
 
-SOURCE = "pydoc_data/topics.py"
 # Paragraphs are dealt in runs, so that a part is no heap of single paragraphs: of ten runs, eight train.
 RUN = 4
 TURNS = ("train",) * 4 + ("validation",) + ("train",) * 4 + ("test",)
@@ -65,12 +62,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         )
     frequent = sorted(counts, key=lambda word: (-counts[word], word))[: size - 2]
     return text.number({split: text.rare_to_unknown(part, set(frequent)) for split, part in splits.items()})
-
-
-def embedded() -> dict[str, str]:
-    """SHA-256 of the topics as JSON in the order of their names: they differ from one version of Python to another."""
-    content = json.dumps(pydoc_data.topics.topics, sort_keys=True, ensure_ascii=False)
-    return {SOURCE: hashlib.sha256(content.encode()).hexdigest()}
 
 
 def paragraphs() -> list[Paragraph]:

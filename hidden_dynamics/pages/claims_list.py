@@ -1,7 +1,5 @@
 """The verdicts on the papers' claims as readers see them: in a sentence, and as the rows of one table."""
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 
 from hidden_dynamics.claims.verdict import NOT_RUN, counts, plain, word
@@ -15,20 +13,13 @@ def judged(claims: Sequence[Row]) -> list[Row]:
     return [claim for claim in claims if claim["verdict"] != NOT_RUN]
 
 
-def not_run(configuration: Configuration, claims: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
-    """(place of the artifact, reasons in short, its claims) of those that no run was asked for, in their order."""
+def not_run(configuration: Configuration, claims: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """(place of the artifact, its claims) of those that no run was asked for, in their order."""
     found: dict[str, list[Row]] = {}
     for claim in claims:
         if claim["verdict"] == NOT_RUN:
             found.setdefault(claim["artifact"], []).append(claim)
-    return [(configuration.artifacts[name]["source"], _in_short(own), own) for name, own in found.items()]
-
-
-def _in_short(claims: Sequence[Row]) -> str:
-    """The first part of each reason, without the names in it, and of how many claims it is, the most frequent first."""
-    firsts = (claim["reason"].partition("; ")[0] for claim in claims)
-    reasons = Counter(re.sub("^no runs of .*", "no runs", first) for first in firsts)
-    return "; ".join(f"{reason} ({count})" if len(reasons) > 1 else reason for reason, count in reasons.most_common())
+    return [(configuration.artifacts[name]["source"], own) for name, own in found.items()]
 
 
 def in_a_sentence(claims: Sequence[Row]) -> str:
