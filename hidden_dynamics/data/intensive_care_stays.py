@@ -1,6 +1,6 @@
 """Stays in intensive care, generated: a latent severity shifts what is measured, and decides who dies.
 
-A stay's severity is standard normal. In some of its hours half of the parameters are measured: the normal value, the
+A stay's severity is standard normal. In some of its hours most parameters are measured: the normal value, the
 effect of severity times severity, and noise. Those die whose severity, with a further unknown, is the highest.
 """
 
@@ -28,7 +28,9 @@ MEASURES = {  # normal value, and what a unit of severity adds
     **{"Temp": (37, 0.3), "Urine": (110, -35), "GCS": (12, -2.5), "SaO2": (96, -1.5), "Lactate": (2.5, 1.1)},
     **{"pH": (7.38, -0.06), "Creatinine": (1.4, 0.5), "BUN": (27, 9)},
 }
-NOISE, OTHER = 0.6, 0.8  # standard deviations: of a measurement, in units of severity; of what else decides who dies
+NOISE, OTHER = 0.5, 0.5  # standard deviations: of a measurement, in units of severity; of what else decides who dies
+SHARE = 0.8  # of the parameters that a visit measures
+MORE = 0.3  # by which share of the visits a unit of severity makes them more
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
@@ -46,8 +48,9 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         described[random.random(count) < share, list(DESCRIBED).index(name)] = -1
     noise = NOISE * random.standard_normal((count, hours, len(MEASURES)))
     values = _around(MEASURES, severity[:, None, None] + noise).round(2)
-    visited = random.random((count, hours)) < chosen.visits / hours
-    stay, hour, measure = np.nonzero((random.random(values.shape) < 0.5) & visited[..., None])
+    more = np.clip(1 + MORE * severity[:, None], MORE, None)  # the sicker are visited more often
+    visited = random.random((count, hours)) < more * chosen.visits / hours
+    stay, hour, measure = np.nonzero((random.random(values.shape) < SHARE) & visited[..., None])
     admitted = np.arange(count).repeat(len(DESCRIBED))  # the descriptors are known then
     places = np.array([stay_records.PARAMETERS.index(name) for name in (*DESCRIBED, *MEASURES)])
     lines = stay_records.stays(

@@ -23,8 +23,8 @@ RUN = 4
 TURNS = ("train",) * 4 + ("validation",) + ("train",) * 4 + ("test",)
 SHORTEST = 3  # words of a sentence; what is shorter is a label, such as "See also:"
 
-SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
-SENTENCE = re.compile(r"[A-Z][^=#{}<>@|\\$^%~`\[\]*]*[.?!:]")  # without the marks of code
+SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[*\"A-Z])")
+SENTENCE = re.compile(r"[*\"A-Z][^=#{}<>@|\\$^%~`]*[.?!:]")  # without the marks of code
 WORD = re.compile(r"\w+(?:[.'’-]\w+)*")
 
 Paragraph = tuple[tuple[str, ...], ...]  # sentences, of words
