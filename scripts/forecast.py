@@ -30,12 +30,12 @@ def main() -> None:
     runs, runs_of = chosen(configuration, {name: artifact.runs for name, artifact in artifacts.items()})
     calibration = read(arguments.calibration or Path(configuration.paths.calibration))
     machine = machine_of(configuration.settings, calibration.about, arguments.cores or os.cpu_count() or 1)
-    result = forecast(configuration, calibration, machine, runs, runs_of)
-    text = as_markdown(configuration, calibration, machine, result)
+    rows = forecast(configuration, calibration, machine, runs, runs_of)
+    text = as_markdown(configuration, calibration, machine, rows)
     output = arguments.output or Path(configuration.results, "forecast")
     with atomic(output.with_suffix(".md")) as handle:
         handle.write(text)
-    write_rows(output.with_suffix(".csv"), list(result.total), [*result.rows, result.total])
+    write_rows(output.with_suffix(".csv"), list(rows[0]), rows)
     print(text)
 
 

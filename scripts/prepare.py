@@ -27,10 +27,8 @@ def main() -> None:
     raw = arguments.raw or raw_directory(name, load(parse_settings(None)))
     for file, about in dataset.files.items():
         verify(raw / file, about)
-    module = module_of(name, dataset)
-    arrays = module.prepare(raw, settings)
-    embedded = module.embedded() if hasattr(module, "embedded") else {}
-    prepared.save(arguments.output, arrays, provenance(name, dataset, settings, arrays, embedded))
+    arrays = module_of(name, dataset).prepare(raw, settings)
+    prepared.save(arguments.output, arrays, provenance(name, dataset, settings, arrays))
 
 
 def read_settings(text: str) -> dict:

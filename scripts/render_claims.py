@@ -2,7 +2,7 @@
 
     python scripts/render_claims.py
 
-It has one row per claim (hidden_dynamics.claims.verdict.COLUMNS), those that rest on other claims last.
+It has one row per claim (hidden_dynamics.claims.verdict.COLUMNS).
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -11,13 +11,11 @@ from pathlib import Path
 
 from hidden_dynamics.artifacts import load_claimed
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.conjunctions import verdicts_of_others
 from hidden_dynamics.claims.expand import all_claims
 from hidden_dynamics.claims.judge import counted_once, verdicts
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import as_text, read_rows, write_rows
 from hidden_dynamics.system.arguments import parser
 
@@ -29,8 +27,7 @@ def main() -> None:
 
 def gather_claims(configuration: Configuration, root: Path) -> None:
     """The verdicts on all claims, as a file."""
-    paths, claims = configuration.paths, load_claims()
-    claimed = load_claimed(configuration)
+    paths, claimed = configuration.paths, load_claimed(configuration)
     expanded, judged = all_claims(claimed), []
     for name, artifact in claimed.items():
         if artifact.is_left_out:
@@ -38,7 +35,6 @@ def gather_claims(configuration: Configuration, root: Path) -> None:
         else:
             judged += read_rows(root / paths.verdicts(name))
     counted_once(judged, list(configuration.metrics))
-    judged += verdicts_of_others(claims.of_others, judged, claims.definitions.alpha)
     write_rows(root / paths.all_verdicts, COLUMNS, judged)
 
 

@@ -45,7 +45,7 @@ class Chromium:
         os.close(self.commands[1])
         os.close(self.answers[0])
 
-    def open(self, path: Path, width=1280, height=900, dark=False, scripts=True) -> "Page":
+    def open(self, path: Path, width=1280, height=900, dark=False) -> "Page":
         """The page in a window of this size, loaded."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         page = Page(self, self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
@@ -55,7 +55,6 @@ class Chromium:
         page.call("Emulation.setEmulatedMedia", features=[scheme])
         phone = width < 600
         page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
-        page.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         page.call("Page.navigate", url=path.resolve().as_uri())
         page.wait_for("Page.loadEventFired")
         return page

@@ -80,9 +80,9 @@ def test_every_claim_is_of_what_the_artifact_shows(configured, scale):
         artifact = artifact_named(configuration, name)
         shown = set(artifact.cells())
         for claim in claims_of(artifact):
-            assert claim.cells and set(claim.cells) <= shown, claim.id
+            assert (claim.cells or claim.kind == "listed") and set(claim.cells) <= shown, claim.id
             assert all(resolve(configuration, *cell, 0).sized_model for cell in claim.cells)
-            assert claim.than or {cell.task for cell in claim.cells} == {claim.task}
+            assert claim.than or {cell.task for cell in claim.cells} <= {claim.task}
 
 
 def test_every_published_direction_is_that_of_the_published_table(configured, claims):
@@ -94,8 +94,6 @@ def test_every_published_direction_is_that_of_the_published_table(configured, cl
             ahead = (subject - reference) * metrics[claim.metric].sign > 0
             assert ahead != claim.against_table, claim.id
             compared += 1
-        if claim.kind == "steadier":
-            assert claim.printed[0].std < claim.printed[1].std, claim.id
         if claim.kind == "not_better":
             assert claim.printed[0].value < claim.printed[1].value, claim.id
     assert compared > 150
@@ -135,14 +133,14 @@ def test_what_is_said_to_have_run_is_what_is_configured(configured, claims):
     """At a scale of other data, sizes and epochs; at the paper's the statement is the paper's."""
     assert all(claim.ran == claim.statement for made in claims.values() for claim in made)
     configuration, named = configured(scale="evening"), 0
-    for claim in (claim for made in all_claims(load_claimed(configuration)).values() for claim in made):
+    for claim in (claim for made in all_claims(load_claimed(configuration)).values() for claim in made if claim.task):
         task, cell = configuration.tasks[claim.task], claim.subject
         ours, _, theirs = claim.ran.partition(" (the paper: ")
         assert "TIMIT" not in ours
         if cell and isinstance(cell.size, int) and claim.kind not in ("value", "gain") and theirs:
             ran = resolve(configuration, *cell, 0).spec
             assert f"N = {ran['hyperparameters']['hidden_size']}" in ours and f"{cell.size}" in claim.ran
-            assert claim.kind in ("ratio", "smaller") or f", {ran['training']['epochs']} epoch" in ours
+            assert claim.kind == "ratio" or f", {ran['training']['epochs']} epoch" in ours
             named += 1
         assert configuration.data_title(claim.task) in ours or not configuration.replaced(claim.task), task
     assert named > 300
@@ -180,7 +178,7 @@ def test_a_model_of_the_user_s_own_takes_one_entry(artifacts, monkeypatch):
 
 
 def test_every_kind_has_a_test_and_an_entry_may_be_of_an_order_alone(artifacts, monkeypatch):
-    assert KINDS.keys() - {"ordering", "all"} == TESTS.keys()
+    assert KINDS.keys() - {"ordering", "listed"} == TESTS.keys()
     stating(monkeypatch, artifact="momentumrnn_table11", kind="ranking")
     assert [claim.id for claim in claims_of(artifacts["momentumrnn_table11"])] == [
         f"mine:{task}:test_accuracy" for task in ("mnist", "pmnist")
@@ -241,17 +239,6 @@ def test_a_margin_is_of_the_number_or_of_the_errors_that_it_leaves_as_it_is_show
         (first(kind="similar", reference=None), "claims.0", "reference"),
         (first(kind="gain"), "claims.0", "tasks"),
         (first(kind="gain", tasks=["mnist"]), "claims.0", "two tasks"),
-        (first(times=2.0), "claims.0", "times"),
-        (
-            first(kind="all", subject=None, reference=None, sizes=None, of=["nothing"]),
-            "pixels-momentum-better",
-            "nothing",
-        ),
-        (
-            first(kind="all", subject=None, reference=None, sizes=None, of=["table1"], but=1),
-            "claims.0",
-            "fewer",
-        ),
         (margin(), "definitions.margins.silhouette", "either"),
         (margin(errors=0.1, relative=0.1), "definitions.margins.silhouette", "either"),
         (margin(errors=0.1, of=2), "definitions.margins.silhouette.of", "1 or 100"),

@@ -1,7 +1,6 @@
 """The statistics of verdicts: against SciPy and statsmodels, as properties, and on simulated seeds of known truth."""
 
 import math
-from collections import Counter
 from itertools import combinations, permutations
 
 import numpy as np
@@ -10,18 +9,14 @@ import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_ind
 
-from hidden_dynamics.artifacts import load_claimed
-from hidden_dynamics.claims.expand import all_claims, smallest_p
+from hidden_dynamics.claims.expand import smallest_p
 from hidden_dynamics.claims.statistics import (
-    FEWEST,
     POWER,
     Estimate,
     Sample,
     detectable,
-    detectable_within,
     equivalence,
     error_of_auc,
     error_of_share,
@@ -29,10 +24,9 @@ from hidden_dynamics.claims.statistics import (
     holm,
     kendall,
     paired,
-    seeds_needed,
     welch,
 )
-from hidden_dynamics.configuration.runs import Cell, resampled
+from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.data.folds import folds
 
 ALPHA = 0.05
@@ -53,22 +47,6 @@ def draw(seed: int, n: int, shift: float = 0.0, spread: float = 1.0):
 def most(share: float, trials: int) -> float:
     """The share of false verdicts that a test at this level exceeds once in 2,000 times."""
     return scipy.stats.binom.ppf(1 - 1 / 2000, trials, share) / trials
-
-
-def test_how_many_printed_comparisons_few_seeds_would_find(configured):
-    """docs/statistics.md, Power; of two readings of a task, the first."""
-    configuration = configured(scale="paper")
-    claims = [claim for own in all_claims(load_claimed(configuration)).values() for claim in own]
-    tests = {(one.family, one.task, frozenset(one.cells)): one for one in claims if one.kind == "better"}
-    tests = {place: one for place, one in tests.items() if not one.task.endswith(("_released", "_recall"))}
-    sizes, needed = Counter(family for family, *_ in tests), []
-    for (family, *_), claim in tests.items():
-        if claim.reference and all(number and number.std is not None for number in claim.printed):
-            one, other = claim.printed
-            gap, stds = abs(one.value - other.value), [one.std, other.std]
-            overlap = resampled(configuration, claim.cells[0].task, claim.cells[0].model)
-            needed.append(seeds_needed(gap, stds, ALPHA / sizes[family], overlap) or math.inf)
-    assert (len(needed), sum(n <= 5 for n in needed), sum(n <= 10 for n in needed)) == (189, 85, 120)
 
 
 # -------------------------------------------------------------------------------------------------------- Differences
@@ -209,34 +187,6 @@ def test_detectable_is_the_noncentral_t_s(degrees, family):
     assert scipy.stats.nct.sf(t, degrees, gap / 0.5) == pytest.approx(POWER, abs=5e-4)
 
 
-def test_detectable_within_is_the_margin_within_which_zero_is_shown_to_lie():
-    trials, generator = 4000, np.random.default_rng(3)
-    means, stds = generator.normal(0, 1 / 3, trials), np.sqrt(generator.chisquare(8, trials) / 8)
-    margin = detectable_within(Estimate(7.0, 1 / 3, 8), ALPHA)
-    shown = [equivalence(Estimate(m, s / 3, 8), margin) for m, s in zip(means, stds, strict=True)]
-    assert np.mean([within and p < ALPHA for within, p in shown]) == pytest.approx(POWER, abs=0.02)
-
-
-@pytest.mark.parametrize("gap, std", [(0.5, 1.0), (1.0, 1.0), (2.0, 1.0), (6.0, 1.0), (1.0, 0.2)])
-def test_seeds_needed_are_statsmodels_of_one_sample_and_found_as_often_of_two(gap, std):
-    alone = seeds_needed(gap, [std], ALPHA)
-    before, exact = (TTestPower().power(gap / std, n, ALPHA, alternative="two-sided") for n in (alone - 1, alone))
-    assert exact >= POWER and (before < POWER or alone == FEWEST)
-    n = seeds_needed(gap, [std, 2 * std], ALPHA)
-    generator = np.random.default_rng(5)
-    for seeds, enough in ((n, True), (max(FEWEST, n * 2 // 3), n == FEWEST)):
-        pairs = zip(generator.normal(gap, std, (1000, seeds)), generator.normal(0, 2 * std, (1000, seeds)), strict=True)
-        found = np.mean([difference(*pair).p() < ALPHA for pair in pairs])
-        assert found > POWER - 0.04 if enough else found < POWER
-
-
-def test_nothing_to_find_and_what_is_too_unsure_takes_no_number_of_seeds():
-    assert seeds_needed(0.0, [1.0, 1.0], ALPHA) is None and seeds_needed(1.0, [0.0], ALPHA) is None
-    assert seeds_needed(0.01, [1.0, 1.0], ALPHA) is None and seeds_needed(100.0, [1.0, 1.0], ALPHA) == FEWEST
-    least = (scipy.stats.norm.isf(ALPHA / 2) + scipy.stats.norm.isf(1 - POWER)) * math.sqrt(0.14)
-    assert seeds_needed(0.99 * least, [1.0], ALPHA, overlap=0.14) is None  # what the parts share stays
-
-
 def test_errors_of_a_test_set_are_those_of_simulated_ones():
     generator, trials = np.random.default_rng(7), 1500
     shares = generator.binomial(800, 0.7, trials) / 800
@@ -249,28 +199,6 @@ def test_errors_of_a_test_set_are_those_of_simulated_ones():
 
 
 # Where the truth is known. Seeds are fixed; a share may exceed the level by what binomial chance allows.
-
-
-@pytest.mark.parametrize("n, m", [(3, 3), (5, 5), (3, 5), (10, 5)])
-@pytest.mark.parametrize("spread", [0.1, 1.0, 3.0, 30.0])
-def test_false_verdicts_of_welch_stay_within_the_level(n, m, spread):
-    """Alone and, but for twofold where three values spread ten times as much, in the first step of a family of 12."""
-    trials, generator = 2000, np.random.default_rng(13)
-    p = np.array([difference(generator.normal(0, spread, n), generator.normal(0, 1, m)).p() for _ in range(trials)])
-    assert np.mean(p < ALPHA) <= most(ALPHA, trials)
-    assert np.mean(p < ALPHA / 12) <= most(2 * ALPHA / 12, trials)
-
-
-@pytest.mark.parametrize("true, margin", [(1.0, 1.0), (-1.0, 1.0), (0.999, 1.0), (0.2, 0.2)])
-@pytest.mark.parametrize("std", [0.1, 2.0])
-def test_errors_of_equivalence_at_the_margin(true, margin, std):
-    """At the margin "within" is false; inside of it "outside" is."""
-    trials, generator = 2000, np.random.default_rng(37)
-    false = 0
-    for _ in range(trials):
-        within, p = equivalence(difference(generator.normal(true, std, 5), generator.normal(0, std, 5)), margin)
-        false += p < ALPHA and within == (abs(true) >= margin)
-    assert false / trials <= most(ALPHA, trials)
 
 
 def test_overlapping_parts_err_too_often_without_their_correction():

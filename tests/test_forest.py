@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from scipy.stats import false_discovery_control
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.artifacts.kinds.forest import NOTHING, ONE_SPLIT
+from hidden_dynamics.artifacts.kinds.forest import NOTHING
 from hidden_dynamics.artifacts.sheet import save
 from hidden_dynamics.claims.multiplicity import Discoveries, discoveries
 from hidden_dynamics.claims.verdict import COLUMNS, word
@@ -237,13 +237,6 @@ def test_of_a_metric_that_is_better_lower_the_sign_is_reversed():
 def test_several_metrics_and_iterations_are_drawn_in_deviations(claims):
     ax = forest(claims)[1].axes[1]
     assert ax.get_xscale() == "symlog" and ax.get_xlabel().startswith("standardised difference g")
-
-
-def test_of_one_shared_test_set_the_caption_says_that_it_is_in_no_interval():
-    said = ONE_SPLIT.format("patients")
-    one_split = [row | {"test_error": "0.02"} for row in ATTENTION]
-    assert said in words(forest(one_split, "acenode_attention")[1])
-    assert said not in words(forest([*one_split, ATTENTION[0]], "acenode_attention")[1])
 
 
 def test_what_a_figure_says_is_as_approved():

@@ -1,7 +1,6 @@
 """The order of the house: a package uses those before it and `system`, and a file's name says what it is about."""
 
 import ast
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -22,14 +21,9 @@ ORDER = [
     "pages",
     "publication",
 ]
+
+
 # Files of one name in two packages: one subject in two layers.
-SUBJECTS = {
-    *("adding.py", "copying.py", "images.py", "speech.py"),  # the data, and the task
-    "ragged.py",  # sequences of unequal lengths: as data, and run
-    "curves.py",  # averaged, and drawn
-}
-
-
 def modules(package: str) -> list[Path]:
     return sorted((HOUSE / package).rglob("*.py"))
 
@@ -69,8 +63,3 @@ def test_the_short_names_are_those_of_models_and_for_code_from_elsewhere_alone()
     steps = [*(ROOT / "scripts").glob("*.py"), *(ROOT / "tools").glob("*.py")]
     for path in [*HOUSE.rglob("*.py"), *steps]:
         assert not any(f"{name}.".startswith("hidden_dynamics.nn.") for name in imported(path)), path
-
-
-def test_two_files_of_one_name_are_of_one_subject():
-    names = Counter(path.name for package in [*ORDER, "system"] for path in modules(package))
-    assert {name for name, count in names.items() if count > 1} - {"__init__.py"} == SUBJECTS

@@ -2,7 +2,7 @@
 
 Read are the records of runs, the measured costs and the configuration; of verdicts.csv, which runs a claim is of and
 which numbers are printed; of published/claims.yaml, margins and entries. Each rule of docs/statistics.md stands here a
-second time, so that one that is changed in the package fails; but for all parts but k, and values on other test sets.
+second time, so that one that is changed in the package fails; but for values on other test sets.
 """
 
 import io
@@ -30,10 +30,6 @@ ARTIFACTS = (
     *(f"momentumrnn_{name}" for name in ("table1", "table11", "table2", "table12", "figure2", "figure4", "table14")),
     *("momentumrnn_table16", "acenode_table2", "acenode_table6"),
 )
-NO_NUMBERS = {  # why a verdict is not recomputed; nor is that on silhouettes: they take weights, which no record has
-    "steadier": "listed, and not tested",
-    "time_to_accuracy": "listed, and not tested",
-}
 COSTS = {"momentum_lstm": 1.2, "adam_lstm": 1.67, "rmsprop_lstm": 1.02, "sr_lstm": 1.3}
 NAIVE = {  # by dataset and metric, the better of two predictions without learning
     "mnist": {"test_accuracy": 0.1135},
@@ -325,24 +321,17 @@ def cost(row, given, centre=None):
     return Found(*within((estimate, stats.sem(logs), len(logs) - 1), edge), math.exp(estimate))
 
 
-def smaller(row, given):
-    samples = samples_of(row, given, lambda name: given.records[name]["parameters"])
-    subject, reference = (runs.values.iloc[0] for runs in samples)
-    times = ENTRIES[row.entries.split()[0]].get("times", 1)
-    return Found(subject * times <= reference, math.nan, subject / reference)
-
-
-TESTS = {test.__name__: test for test in (better, not_better, similar, gain, faster, ranking, value, smaller)}
+TESTS = {test.__name__: test for test in (better, not_better, similar, gain, faster, ranking, value)}
 TESTS["ratio"] = cost
 
 
 def recomputed(given):
     """What each test says, by the claims' ids; p adjusted by Holm over the different tests of each family, of which one
     that was not made, because its runs are left out or learned nothing, has the p 1."""
-    rows = [row for row in given.verdicts.itertuples() if row.kind in TESTS and row.metric not in NO_NUMBERS]
+    rows = [row for row in given.verdicts.itertuples() if row.kind in TESTS and row.metric != "time_to_accuracy"]
     answers = [TESTS[row.kind](row, given) if row.verdict != "not run" else None for row in rows]
     found = pd.DataFrame({"found": answers}, [row.id for row in rows])
-    undecidable = [row.kind in ("value", "smaller") for row in rows]  # by whatever runs, where there is no p
+    undecidable = [row.kind == "value" for row in rows]  # by whatever runs, where there is no p
     found["p"] = [each.p if each else math.nan if no else 1.0 for each, no in zip(answers, undecidable, strict=True)]
     found["estimate"] = [each.estimate if each else math.nan for each in found.found]
     found["family"] = [(row.artifact, row.kind, row.metric, row.variant) for row in rows]
@@ -383,22 +372,3 @@ def test_an_adjusted_interval_is_without_zero_where_p_is_below_its_tests_share_o
     low, high, p, tests = (pd.to_numeric(rows[name]) for name in ("low_adjusted", "high_adjusted", "p", "tests"))
     without = (low > 0) | (high < 0)
     assert without.tolist() == (p < ALPHA / tests).tolist() and 0 < without.sum() < (p < ALPHA).sum()
-
-
-def test_what_is_not_recomputed_is_not_tested(given):
-    others = given.verdicts[given.verdicts.kind.isin(NO_NUMBERS) | given.verdicts.metric.isin(NO_NUMBERS)]
-    assert {*others.verdict} == {"undecided"} and {*others.p} == {""} and len(others) == 10
-
-
-def test_what_rests_on_others_follows_from_their_verdicts(given):
-    """Parts that are only the paper's evidence cannot make a sentence fail; variants that differ leave a part open."""
-    entry, parts = ENTRIES["no-model-wins"], []
-    for part in entry["of"]:
-        own = given.verdicts[[part in entries.split() for entries in given.verdicts.entries]]
-        answers = {worst(rows.verdict) for _, rows in own.groupby("variant")}
-        parts.append("undecided" if len(answers) > 1 or "fails" in answers else answers.pop())
-    assert entry["sufficient"] and given.verdicts.verdict[entry["id"]] == worst(parts)
-
-
-def worst(verdicts):
-    return min(verdicts, key=("fails", "not run", "undecided", "holds").index)

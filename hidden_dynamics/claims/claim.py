@@ -23,7 +23,6 @@ class Claim:
         variant: the task, where the artifact shows the paper's in two variants; else "".
         printed: the published numbers of subject and reference, None where there is none.
         hidden_gap: of a value, the smallest published gap that a margin could hide, in the unit shown.
-        times: of `smaller`, how many times as many parameters the reference has at least.
         beside: the cell whose number is told beside the subject's, where there is no reference.
         than: of `gain`, subject and reference on the other task.
         ranked: of a ranking, the cells and their published numbers.
@@ -46,7 +45,6 @@ class Claim:
     reference: Cell | None = None
     printed: tuple[Number | None, Number | None] = (None, None)
     hidden_gap: float | None = None
-    times: float | None = None
     beside: Cell | None = None
     than: tuple[Cell, ...] = ()
     ranked: Mapping[Cell, float] = field(default_factory=dict)
@@ -71,8 +69,9 @@ class Claim:
     def same(self) -> tuple:
         """Equal for two claims that say the same of the same cells."""
         number = self.printed[0].value if self.kind == "value" and self.printed[0] else None
+        said = self.says if self.kind == "listed" else number
         cells = self.subject, self.reference, self.than, frozenset(self.ranked)
-        return self.kind, self.task, self.metric, *cells, number, self.times
+        return self.kind, self.task, self.metric, *cells, said
 
     @property
     def test(self) -> tuple:

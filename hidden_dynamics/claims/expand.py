@@ -92,6 +92,8 @@ class _Maker:
         """A `UserError` where the entry does not fit the artifact."""
         if self.entry.kind == "ordering":
             return itertools.chain(self.table_pairs(), self.rankings(), self.values())
+        if self.entry.kind == "listed" and not self.entry.subject:
+            return iter([self.claim("listed", self.entry.says, "", "")])
         ways = {"ranking": self.rankings, "value": self.values, "ratio": self.ratios, "gain": self.gains}
         return ways.get(self.entry.kind, self.comparisons)()
 
@@ -99,7 +101,7 @@ class _Maker:
         entry = self.entry
         places = [f"{cell.model}-{cell.size}" if cell.size is not None else cell.model for cell in cells]
         return Claim(
-            id=":".join([entry.id, *([kind] if kind != entry.kind else []), task, metric, *places]),
+            id=":".join(filter(None, [entry.id, kind if kind != entry.kind else "", task, metric, *places])),
             kind=kind,
             statement=statement,
             task=task,
@@ -108,7 +110,7 @@ class _Maker:
             source=entry.source,
             says=entry.says,
             entries=(entry.id,),
-            variant=self.variant(task),
+            variant=self.variant(task) if task else "",
             against_table=bool(entry.against_table),
             **dict(zip(("subject", "reference"), cells, strict=False)),
             **more,
@@ -129,7 +131,7 @@ class _Maker:
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)
             printed = (None, None) if KINDS[kind].metric else self.both(metric, *pair)
-            yield self.claim(kind, statement, task, metric, *pair, printed=printed, times=entry.times)
+            yield self.claim(kind, statement, task, metric, *pair, printed=printed)
 
     def gains(self) -> Iterator[Claim]:
         """The subject's lead over the reference is larger on the first task than on the second."""
@@ -236,19 +238,17 @@ class _Maker:
         """The comparison in words."""
         one, other = self.model(subject), self.model(reference)
         if subject.size == reference.size:
-            where = f"on {self.place(subject.task, subject.size, trained=kind != 'smaller')}"
+            where = f"on {self.place(subject.task, subject.size)}"
         else:
             where = f"on {self.place(subject.task)}"
             one, other = (f"{name} ({self.size(cell)})" for name, cell in ((one, subject), (other, reference)))
         title, more = self.title(metric), self.about(metric).better
-        times = f"at most 1/{self.entry.times:g} of the" if self.entry.times else "fewer"
         return {
             "better": f"{one} has a {more} {title} than {other} {where}.",
             "not_better": f"{one} does not have a {more} {title} than {other} {where}.",
             "similar": f"{one} has about the {title} of {other} {where}.",
-            "steadier": f"{one}’s {title} varies less between seeds than {other}’s {where}.",
+            "listed": f"{self.entry.says} {one} and {other}, {title}, {where}.",
             "faster": f"{one} reaches a train loss in fewer iterations than {other} {where}.",
-            "smaller": f"{one} has {times} parameters {'of' if self.entry.times else 'than'} {other} {where}.",
         }[kind]
 
     def about(self, metric: str) -> Metric:

@@ -10,7 +10,7 @@ from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result, testable
 from hidden_dynamics.claims.samples import Evidence
-from hidden_dynamics.claims.statistics import MOST, Estimate, Sample, holm
+from hidden_dynamics.claims.statistics import Estimate, Sample, holm
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, GATES, HOLDS, NOT_RUN, OF_THE_PAPER, UNDECIDED, gate, plain
 from hidden_dynamics.configuration.runs import sized_model_of
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
@@ -21,15 +21,14 @@ from hidden_dynamics.results.rows import Row
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its test's result, the verdict, and `family`: of each of its tests the first claim's id and p, which
-    is 1 of the `unmade` ones."""
+    """A claim with its test's result, the verdict, and `family`: the p of each of its tests, 1 of the `unmade` ones."""
 
     claim: Claim
     result: Result
     verdict: str
     reason: str
     deviations: str
-    family: Sequence[tuple[str, float]] = ()
+    family: Sequence[float] = ()
     unmade: int = 0
     nothing_learned: str = ""
     p_adjusted: float | None = None
@@ -39,23 +38,23 @@ class Judged:
 def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
     """A verdict on each claim."""
     judged = [_tested(evidence, claim) for claim in claims]
-    families: dict[str, dict[tuple, tuple[str, float, float]]] = {}
+    families: dict[str, dict[tuple, tuple[float, float]]] = {}
     for one in judged:
         claim, p, other = one.claim, one.result.p, one.result.other
         if one.result.supports is None and testable(claim, evidence):
             p = 1.0  # a choice among the runs does not make fewer tests, nor do runs that fail
         if p is not None:
-            families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, p, other[2] if other else p))
+            families.setdefault(claim.family, {}).setdefault(claim.test, (p, other[2] if other else p))
     adjusted: dict[str, dict[tuple, tuple[float, float]]] = {}
     for name, tests in families.items():  # p of each test by Holm's method, and that of the other test
-        own, other = holm([p for _, p, _ in tests.values()]), holm([p for _, _, p in tests.values()])
+        own, other = (holm(p) for p in zip(*tests.values(), strict=True))
         adjusted[name] = dict(zip(tests, zip(own, other, strict=True), strict=True))
     made, found = {(one.claim.family, one.claim.test) for one in judged if one.result.p is not None}, []
     for one in judged:
         claim, supports = one.claim, one.result.supports
         own = families.get(claim.family, {})
         unmade = sum((claim.family, test) not in made for test in own)
-        one = replace(one, family=[(name, p) for name, p, _ in own.values()], unmade=unmade)
+        one = replace(one, family=[p for p, _ in own.values()], unmade=unmade)
         both = adjusted.get(claim.family, {}).get(claim.test, (None, None))
         found.append(one if supports is None else _judged(one, supports, *both, evidence.definitions.alpha))
     return found
@@ -68,6 +67,8 @@ def _tested(evidence: Evidence, claim: Claim) -> Judged:
     of the paper's own training answers for its course.
     """
     deviating, kind = evidence.deviations(claim), KINDS[claim.kind]
+    if not kind.tested:
+        return Judged(claim, Result(), NOT_RUN, "listed, and not tested", "")
     asked = (evidence.configuration.scale.directions and kind.directional) or (
         kind.course and not evidence.deviations(claim, course=True)
     )
@@ -113,7 +114,7 @@ def _judged(one: Judged, supports: bool, p_adjusted: float | None, p_of_other: f
     result, other = one.result, ""
     tests = f"{len(one.family)} tests of its family"
     if one.unmade and result.p is not None:
-        made = sorted(p for _, p in one.family)[: len(one.family) - one.unmade]  # that of one that was not made is 1
+        made = sorted(one.family)[: len(one.family) - one.unmade]  # that of one that was not made is 1
         among = plain(holm(made)[made.index(result.p)], 2)
         tests += f", {one.unmade} of them not made (adjusted among the {len(made)} made: {among})"
     verdict, reason = _decided(result, supports, p_adjusted, tests, alpha)
@@ -211,7 +212,6 @@ def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
     low, high = estimate.interval(level)
     low_adjusted, high_adjusted = estimate.interval(1 - (1 - level) / tests)
     alpha = definitions.alpha / tests
-    undecided = judged.verdict == UNDECIDED
     return {
         "estimate": shown(estimate.value),
         "low": shown(low),
@@ -220,7 +220,6 @@ def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         "low_adjusted": shown(low_adjusted),
         "high_adjusted": shown(high_adjusted),
         "detectable": _cell(_detectable(result, estimate, alpha, definitions.power)),
-        "seeds_needed": _seeds(result, alpha, definitions.power) if undecided else "",
         **_effect(judged.claim, result, estimate, definitions.level),
     }
 
@@ -233,14 +232,6 @@ def _detectable(result: Result, estimate: Estimate, alpha: float, power: float) 
     if result.logarithms:
         return math.exp(result.null + result.way * smallest)
     return result.null + result.way * smallest if result.null else smallest
-
-
-def _seeds(result: Result, alpha: float, power: float) -> str:
-    """The seeds a model that would find the printed difference; "" where there is none."""
-    if not result.gap:
-        return ""
-    needed = statistics.seeds_needed(result.gap, result.stds, alpha, result.samples[0].overlap, power)
-    return str(needed or f"more than {MOST}")
 
 
 def _effect(claim: Claim, result: Result, estimate: Estimate, level: float) -> dict[str, float]:

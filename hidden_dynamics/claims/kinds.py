@@ -36,7 +36,6 @@ class Result:
         way: 1 where a positive estimate is the claim's way, else -1.
         samples: those that enter, the subject's first.
         ahead: those of them that have to beat the naive baseline for a verdict.
-        gap, stds: the printed difference, and the standard deviations by which the seeds that find it are counted.
         bars: why a verdict for the claim (0), or one against it (1), is barred: in favour of a model no run may have
             failed; "" where it is not.
         found: the numbers that were compared, as text.
@@ -54,8 +53,6 @@ class Result:
     way: int = 1
     samples: Sequence[Runs] = ()
     ahead: Sequence[Runs] = ()
-    gap: float | None = None
-    stds: Sequence[float] = ()
     tau: float | None = None
     ratio: float | None = None
     bars: tuple[str, str] = ("", "")
@@ -75,8 +72,7 @@ def better(claim: Claim, evidence: Evidence) -> Result:
             return found
         told = f"beside it, {beside.label} has {_mean(beside.sample)}"
         return replace(found, reason="; ".join(filter(None, (found.reason, told))))
-    gap = claim.printed_lead
-    return _difference(claim, evidence, samples, way, gap=None if gap is None else abs(gap))
+    return _difference(claim, evidence, samples, way)
 
 
 def _above_naive(runs: Runs, way: int) -> Result:
@@ -193,12 +189,6 @@ def gain(claim: Claim, evidence: Evidence) -> Result:
     return replace(found, test=f"{found.test} of two leads", found=leads, ahead=ahead)
 
 
-def steadier(claim: Claim, evidence: Evidence) -> Result:
-    """Not tested: what holds its level without normality (Brown and Forsythe 1974) finds even an infinite ratio of
-    standard deviations in half of all cases of five seeds."""
-    return Result(reason="five seeds cannot decide a ratio of standard deviations", samples=evidence.numbers(claim))
-
-
 # ----------------------------------------------------------------------------------------------------- Times and costs
 
 
@@ -284,24 +274,7 @@ def ranking(claim: Claim, evidence: Evidence) -> Result:
     )
 
 
-def smaller(claim: Claim, evidence: Evidence) -> Result:
-    """The subject has fewer parameters, or at most so many times fewer as is said."""
-    counts = [{row["parameters"] for row in evidence.rows(claim, cell)} - {""} for cell in claim.cells]
-    if not all(counts):
-        return Result(test="count", reason="no run of it, or of the other, could be built")
-    subject, reference = (int(min(count)) for count in counts)
-    return Result(
-        test="count",
-        supports=subject * claim.times <= reference if claim.times else subject < reference,
-        ratio=subject / reference,
-        found=f"{subject:,} against {reference:,} parameters",
-    )
-
-
-TESTS = {
-    test.__name__: test
-    for test in (better, not_better, similar, gain, steadier, faster, ratio, value, ranking, smaller)
-}
+TESTS = {test.__name__: test for test in (better, not_better, similar, gain, faster, ratio, value, ranking)}
 
 
 # ------------------------------------------------------------------------------------------------- What they have alike
@@ -319,9 +292,6 @@ def _difference(claim: Claim, evidence: Evidence, samples: Sequence[Runs], way: 
     if found.estimate is not None:
         sign = -1 if logarithms else evidence.sign(claim.metric)
         found = replace(found, ahead=[_leader(samples, estimate, sign)])
-        if name != UNPAIRED:  # the deviation of the differences seed by seed
-            share = 1 / len(samples[0].values) + samples[0].overlap
-            found = replace(found, stds=[estimate.error / math.sqrt(share)])
     if found.estimate is None or other is None:
         return found
     null = more.get("null", 0.0)
@@ -364,7 +334,6 @@ def _of(
         p=estimate.p(null),
         way=way,
         samples=samples,
-        stds=[runs.sample.std for runs in samples],
         found=_means(samples),
         **more,
     )

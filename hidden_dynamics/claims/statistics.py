@@ -2,10 +2,9 @@
 
 In the order in which they are asked: how far two samples lie apart (Welch's t, or the paired t), whether that is within
 a margin (two one-sided tests), whether two orders agree (Kendall's tau), Holm's adjustment over a family, what a test
-can find, how many seeds it takes, and how large a difference is in standard deviations.
+can find, and how large a difference is in standard deviations.
 """
 
-import bisect
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -15,12 +14,10 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaincinv, gammaln, nctdtrinc, ndtr, stdtr, stdtrit
+from scipy.special import gammaln, nctdtrinc, stdtr, stdtrit
 
 FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
-MOST = 1000  # seeds that are thought of
 POWER = 0.8
-SPREADS = 600  # combinations of the deviations that samples may show, over which power is averaged
 EPS = float(np.finfo(float).eps)
 
 
@@ -216,31 +213,6 @@ def detectable(estimate: Estimate, alpha: float, power: float = POWER) -> float:
 def detectable_within(estimate: Estimate, alpha: float, power: float = POWER) -> float:
     """The smallest margin within which a true difference of 0 would have been shown to lie, at this error."""
     return estimate.error * float(stdtrit(estimate.degrees, 1 - alpha) + stdtrit(estimate.degrees, (1 + power) / 2))
-
-
-def seeds_needed(
-    gap: float, stds: Sequence[float], alpha: float, overlap: float = 0.0, power: float = POWER
-) -> int | None:
-    """The fewest seeds a model with which the t test finds a true difference; None where `MOST` are too few.
-
-    The power is averaged over the deviations that n normal numbers may show, which set error and degrees of the test.
-
-    Args:
-        stds: the true standard deviations of all models, or that of the differences seed by seed.
-    """
-    each = round(SPREADS ** (1 / len(stds)))
-    quantiles = (np.arange(each) + 0.5) / each
-
-    def enough(n: int) -> bool:
-        shown = 2 * gammaincinv((n - 1) / 2, quantiles) / (n - 1)  # variances of samples as shares of the true ones
-        variances = np.meshgrid(*(std**2 * shown for std in stds))
-        needed = stdtrit(satterthwaite(variances, n), 1 - alpha / 2) * np.sqrt(sum(variances))
-        scale = math.sqrt(1 / n + overlap)
-        return ndtr((gap / scale - needed) / math.hypot(*stds)).mean() >= power
-
-    if gap <= 0 or not any(stds) or not enough(MOST):
-        return None
-    return bisect.bisect_left(range(MOST), True, lo=FEWEST, key=enough)
 
 
 # ------------------------------------------------------------------------------------------------------- The test set

@@ -14,10 +14,10 @@ OF_THE_PAPER = {HOLDS: "reproduced", FAILS: "contradicted", UNDECIDED: "inconclu
 COLUMNS = (  # of claims.csv, and of each artifact's file
     *("id", "paper", "artifact", "source", "kind", "statement", "ran", "says", "entries", "also"),
     *("variant", "task", "metric", "subject", "reference"),
-    *("verdict", "reason", "decided_at", "counted", "test"),
+    *("verdict", "reason", "counted", "test"),
     *("estimate", "low", "high", "level", "low_adjusted", "high_adjusted"),
     *("p", "p_adjusted", "family", "tests", "other_test"),
-    *("detectable", "seeds_needed", "effect", "effect_low", "effect_high", "published_effect"),
+    *("detectable", "effect", "effect_low", "effect_high", "published_effect"),
     *("naive", "nothing_learned", "test_error", "n_subject", "n_reference"),
     *("found", "published", "published_difference", "against_table"),
     *("stand_in", "data", "deviations", "runs"),

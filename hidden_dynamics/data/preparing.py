@@ -59,17 +59,9 @@ def module_of(name: str, dataset: Dataset) -> ModuleType:
 
 
 def provenance(
-    name: str,
-    dataset: Dataset,
-    settings: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray],
-    embedded: Mapping[str, str],
+    name: str, dataset: Dataset, settings: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> dict[str, Any]:
-    """The origin of the arrays; for an own copy, which no checksum describes, the amount found.
-
-    Args:
-        embedded: digests of what was read from installed software, by name; they stand beside the downloads'.
-    """
+    """The origin of the arrays; for an own copy, which no checksum describes, the amount found."""
     counts = {array_name: array.shape[0] for array_name, array in arrays.items() if array.ndim}
     return {
         "dataset": name,
@@ -77,7 +69,7 @@ def provenance(
         "stand_in_for": list(dataset.originals),
         "licence": dataset.licence,
         "citation": dataset.citation,
-        "files": {file: about.sha256 for file, about in dataset.files.items()} | dict(embedded),
+        "files": {file: about.sha256 for file, about in dataset.files.items()},
         **({"own_copy": counts} if dataset.own_copy else {}),
         "settings": dict(settings),
         "versions": {

@@ -1,16 +1,14 @@
 """Python's help topics (pydoc_data.topics): English prose that comes with Python. A stand-in for Penn Treebank.
 
-What `help("topics")` shows: sections of the language reference, as text. Its prose is brought to the form of Penn
-Treebank's text: a sentence a line, lower case, no punctuation, possessives and contractions apart (object 's, does
-n't), numbers as N, rare words as <unk>. Topics repeat each other's paragraphs; each counts once, at its first place.
+What `help("topics")` shows: sections of the language reference, as text. Its sentences without code are brought to the
+form of Penn Treebank's text: a sentence a line, lower case, no punctuation, numbers as N, rare words as <unk>. Topics
+repeat each other's paragraphs; each counts once, at its first place.
 """
 
-import hashlib
-import json
 import pydoc_data.topics
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,24 +18,14 @@ from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import text
 from hidden_dynamics.errors import UserError
 
-SOURCE = "pydoc_data/topics.py"
 # Paragraphs are dealt in runs, so that a part is no heap of single paragraphs: of ten runs, eight train.
 RUN = 4
 TURNS = ("train",) * 4 + ("validation",) + ("train",) * 4 + ("test",)
 SHORTEST = 3  # words of a sentence; what is shorter is a label, such as "See also:"
 
-MARKER = re.compile(r"\s*(?:\*|\d+\.|\[\d+\]) +")  # of an item of a list, or of a footnote
-FOOTNOTE = re.compile(r"\s*\[\d+\]")
-# Code within a sentence is in double quotes; it may be a string that has its own.
-LITERAL = re.compile(r"""(?<![\w"])("{1,3})(?=\S)(.+?)\1(?![\w"])""")
-NAME = re.compile(r"\w+(?:\.\w+)*")
-SENTENCE_END = re.compile(r"""(?<=[.?!])(?<!e\.g\.)(?<!i\.e\.)[)”’]*\s+(?=[“‘(]*["*A-Z])""")
-SENTENCE = re.compile(r"""[“‘(]*["*A-Z].*[.?!:][)"”’*]*""")
-CODE = re.compile(r"""["=#{}<>@|\\$^%~`\[\]]""")  # what prose does not have but in literals
-NUMBER = re.compile(r"(?<![\w.'])(?<!\w-)\d+(?:[.,]\d+)*(?!\w)")
-ENDING = re.compile(r"\((re|s|es)\)")  # such as in clause(s)
-CLITIC = re.compile(r"(n't|(?<=\w)'(?:s|re|ve|ll|d|m))\b")
-WORD = re.compile(r"<unk>|(?:e\.g|i\.e|etc)\.|(?:n't|'(?:s|re|ve|ll|d|m))\b|\w+(?:[.'-]\w+)*")
+SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[*\"A-Z])")
+SENTENCE = re.compile(r"[*\"A-Z][^=#{}<>@|\\$^%~`]*[.?!:]")  # without the marks of code
+WORD = re.compile(r"\w+(?:[.'’-]\w+)*")
 
 Paragraph = tuple[tuple[str, ...], ...]  # sentences, of words
 
@@ -50,8 +38,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """Number the words of the topics' prose.
 
     The split is always the same: the paragraphs, in their order, in runs of four; of ten runs the fifth is for
-    validation, the tenth for testing and the others for training. No paragraph is in two parts, but a few stock
-    sentences recur in different paragraphs. How much text there is depends on the version of Python.
+    validation, the tenth for testing and the others for training. No paragraph is in two parts. How much text there is
+    depends on the version of Python.
 
     Args:
         raw: not used: the text comes with Python.
@@ -66,7 +54,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """
     size = typed(Settings, settings, "python_topics").vocabulary
     splits = {split: [line for paragraph in part for line in paragraph] for split, part in deal(paragraphs()).items()}
-    counts = Counter(word for line in splits["train"] for word in line if word != text.UNKNOWN)
+    counts = Counter(word for line in splits["train"] for word in line)
     if size - 2 >= len(counts):  # every word would be kept, and <unk> might never be seen in training
         raise UserError(
             f"python_topics: vocabulary: found {size:,}, expected {len(counts) + 1:,} at most, so that a word is rare",
@@ -76,16 +64,12 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     return text.number({split: text.rare_to_unknown(part, set(frequent)) for split, part in splits.items()})
 
 
-def embedded() -> dict[str, str]:
-    """SHA-256 of the topics as JSON in the order of their names: they differ from one version of Python to another."""
-    content = json.dumps(pydoc_data.topics.topics, sort_keys=True, ensure_ascii=False)
-    return {SOURCE: hashlib.sha256(content.encode()).hexdigest()}
-
-
 def paragraphs() -> list[Paragraph]:
     """The prose of all topics: its different paragraphs, in the order of the topics' names."""
-    found = (_sentences(block) for _, topic in sorted(pydoc_data.topics.topics.items()) for block in _blocks(topic))
-    return list(dict.fromkeys(paragraph for paragraph in found if paragraph))
+    blocks = (block for _, topic in sorted(pydoc_data.topics.topics.items()) for block in re.split(r"\n\s*\n", topic))
+    found = (tuple(map(words, SENTENCE_END.split(" ".join(block.split())))) for block in blocks)
+    prose = (tuple(line for line in paragraph if len(line) >= SHORTEST) for paragraph in found)
+    return [paragraph for paragraph in dict.fromkeys(prose) if paragraph]
 
 
 def deal(found: Sequence[Paragraph]) -> dict[str, list[Paragraph]]:
@@ -96,47 +80,7 @@ def deal(found: Sequence[Paragraph]) -> dict[str, list[Paragraph]]:
     return splits
 
 
-def words(sentence: str) -> list[str]:
-    """The words of a sentence, as Penn Treebank's text would have them.
-
-    A quoted name is a word ("str.format()" is str.format); any other quoted code is one unknown word.
-    """
-    plain = LITERAL.sub(lambda literal: f" {_spoken(literal[2])} ", sentence)
-    plain = ENDING.sub(r"\1", plain.replace("’", "'").lower())
-    return WORD.findall(CLITIC.sub(r" \1", NUMBER.sub("N", plain)))
-
-
-def _spoken(code: str) -> str:
-    name = code.strip("'").removesuffix("()")
-    return name if NAME.fullmatch(name) else text.UNKNOWN
-
-
-def _sentences(block: str) -> Paragraph:
-    """The sentences of a block of text; none where it is a heading, a piece of code or a label."""
-    found = []
-    for sentence in SENTENCE_END.split(FOOTNOTE.sub("", block)):
-        if SENTENCE.fullmatch(sentence) and not CODE.search(LITERAL.sub("", sentence)):
-            line = tuple(words(sentence))
-            found += [line] if len(line) >= SHORTEST else []
-    return tuple(found)
-
-
-def _blocks(topic: str) -> Iterator[str]:
-    """The pieces of a topic that blank lines, marks of lists or another indentation set apart, each as one line."""
-    for chunk in re.split(r"\n\s*\n", topic):
-        block: list[str] = []
-        depth = 0
-        for line in chunk.splitlines():
-            marker = MARKER.match(line)
-            content = line[marker.end() :] if marker else line.lstrip()
-            if marker or len(line) - len(content) != depth:
-                yield _joined(block)
-                block = []
-            depth = len(line) - len(content)
-            block.append(content.rstrip())
-        yield _joined(block)
-
-
-def _joined(block: list[str]) -> str:
-    """Lines as one; a word that was broken at its hyphen is whole again."""
-    return re.sub(r"(?<=\w-) (?=\w)", "", " ".join(block))
+def words(sentence: str) -> tuple[str, ...]:
+    """The words of a sentence; none where it is a heading, a piece of code or a label."""
+    found = WORD.findall(sentence.lower()) if SENTENCE.fullmatch(sentence) else ()
+    return tuple("N" if word[0].isdigit() else word for word in found)

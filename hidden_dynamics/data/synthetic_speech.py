@@ -1,8 +1,7 @@
 """Synthetic speech: a generated stand-in for TIMIT that needs no network. Nobody says it, and it says nothing.
 
-Spectrograms are drawn as such: syllables of a consonant or none and a vowel, between pauses. What a recurrent network
-can learn from them is what it learns from speech: levels that rise and fall, formants that persist and glide, harmonics
-that move slowly, and the abrupt noise of consonants, which nothing announces.
+Spectrograms are drawn as such: vowels between pauses. What a recurrent network can learn from them is what it learns
+from speech: levels that rise and fall, formants that persist and glide.
 """
 
 import math
@@ -53,29 +52,15 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 
 def utterance(rng: np.random.Generator, length: int) -> NDArray[np.float32]:
-    """Levels of one utterance of a speaker of its own, in dB: (length, 129), with silence at both ends."""
-    loudness = np.full((length, 2), SILENCE)  # of the voice, and of a consonant's noise
-    formants, place = np.empty((length, 3)), np.full(length, 2500.0)  # Hz
-    start, vowel = 2, rng.integers(len(VOWELS))
-    formants[:] = VOWELS[vowel]
-    while start < length - 2:
-        consonant, syllable = rng.integers(0, 9), rng.integers(5, 14)  # frames
-        loudness[start : start + consonant, 1] = rng.uniform(-36, -22)
-        place[start:] = rng.uniform(1500, 3700)
-        start += consonant
-        formants[start:] = VOWELS[rng.integers(len(VOWELS))]
-        loudness[start : start + syllable, 0] = rng.uniform(-30, -14)
-        start += syllable + (rng.integers(4, 13) if rng.random() < 0.5 else 0)
-    loudness[-2:] = SILENCE
-    tract = rng.uniform(0.95, 1.2)  # a shorter vocal tract has its formants higher
-    formants = tract * np.stack([smooth(track, 7) for track in formants.T], 1)
-    pitch = rng.uniform(90, 220) * 2 ** (0.6 * smooth(rng.normal(size=length), 31))
+    """Levels of one utterance, in dB: (length, 129), with silence at both ends."""
+    count = length // 5 + 1
+    syllable = np.repeat(np.arange(count), rng.integers(5, 14, count))[:length]  # of each frame
+    formants = np.stack([smooth(track, 7) for track in VOWELS[rng.integers(len(VOWELS), size=count)][syllable].T], 1)
+    loudness = np.where(rng.random(count) < 0.7, rng.uniform(-30, -14, count), SILENCE)[syllable]
+    loudness[:2] = loudness[-2:] = SILENCE
     resonances = 22 * np.exp(-(((HERTZ - formants[:, :, None]) / 350) ** 2)).max(1)
-    harmonics = 4 * np.cos(2 * np.pi * HERTZ / pitch[:, None])
-    voice = smooth(loudness[:, 0], 3)[:, None] + resonances + harmonics - HERTZ / 200
-    hiss = loudness[:, 1][:, None] + 8 * np.exp(-(((HERTZ - place[:, None]) / 900) ** 2)) - 5
-    power = 10 ** (voice / 10) + rng.exponential(size=voice.shape) * 10 ** (hiss / 10)
-    power *= rng.gamma(4, 0.25, voice.shape)  # what windows catch of periods, shimmer and breath
+    voice = smooth(loudness, 3)[:, None] + resonances - HERTZ / 200
+    power = 10 ** (voice / 10) * rng.gamma(4, 0.25, voice.shape)  # what windows catch of periods, shimmer and breath
     return (10 * np.log10(power + speech.FLOOR)).astype(np.float32)
 
 

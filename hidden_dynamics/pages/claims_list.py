@@ -1,10 +1,8 @@
 """The verdicts on the papers' claims as readers see them: in a sentence, and as the rows of one table."""
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 
-from hidden_dynamics.claims.verdict import NOT_RUN, UNDECIDED, counts, plain, word
+from hidden_dynamics.claims.verdict import NOT_RUN, counts, plain, word
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.papers.deviations import listed
 from hidden_dynamics.results.rows import Row
@@ -15,20 +13,13 @@ def judged(claims: Sequence[Row]) -> list[Row]:
     return [claim for claim in claims if claim["verdict"] != NOT_RUN]
 
 
-def not_run(configuration: Configuration, claims: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
-    """(place of the artifact, reasons in short, its claims) of those that no run was asked for, in their order."""
+def not_run(configuration: Configuration, claims: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """(place of the artifact, its claims) of those that no run was asked for, in their order."""
     found: dict[str, list[Row]] = {}
     for claim in claims:
         if claim["verdict"] == NOT_RUN:
             found.setdefault(claim["artifact"], []).append(claim)
-    return [(configuration.artifacts[name]["source"], _in_short(own), own) for name, own in found.items()]
-
-
-def _in_short(claims: Sequence[Row]) -> str:
-    """The first part of each reason, without the names in it, and of how many claims it is, the most frequent first."""
-    firsts = (claim["reason"].partition("; ")[0] for claim in claims)
-    reasons = Counter(re.sub("^in .*", "parts of them", re.sub("^no runs of .*", "no runs", first)) for first in firsts)
-    return "; ".join(f"{reason} ({count})" if len(reasons) > 1 else reason for reason, count in reasons.most_common())
+    return [(configuration.artifacts[name]["source"], own) for name, own in found.items()]
 
 
 def in_a_sentence(claims: Sequence[Row]) -> str:
@@ -42,7 +33,7 @@ def findings(claim: Row) -> dict[str, str]:
     """What a claim's test found, by heading; "" where one does not apply; nothing of a claim that is not run."""
     if claim["verdict"] == NOT_RUN:
         return {}
-    ratio = claim["test"] == "count" or any(of in claim["test"] for of in ("logarithms", "of a ratio", "processes"))
+    ratio = any(of in claim["test"] for of in ("logarithms", "of a ratio", "processes"))
     mark = "× " if ratio else "tau = " if claim["kind"] == "ranking" else ""
 
     def written(column: str) -> str:
@@ -56,13 +47,11 @@ def findings(claim: Row) -> dict[str, str]:
         "Difference or ratio": f"{mark}{written('estimate')} {interval}{level}".strip() if claim["estimate"] else "",
         "p": _probability(claim),
         "Other test": claim["other_test"],
-        "Decided so at the epochs": claim["decided_at"],
         "n": " and ".join(filter(None, (claim["n_subject"], claim["n_reference"]))),
         "Without learning": claim["naive"],
         "Error of the test set": f"± {_number(claim['test_error'])}" if claim["test_error"] else "",
         "Detectable": mark + _number(claim["detectable"]) if claim["detectable"] else "",
         "Printed difference": _printed(claim),
-        "Seeds to find the printed gap": claim["seeds_needed"] if claim["verdict"] == UNDECIDED else "",
         "Published": claim["published"],
     }
 

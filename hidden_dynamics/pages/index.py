@@ -17,8 +17,7 @@ from hidden_dynamics.claims import multiplicity
 from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import claims_list, first_screen
-from hidden_dynamics.pages.sections import Files, papers_of, reported, section_of, stand_ins
-from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.pages.sections import Files, papers_of, section_of, stand_ins
 from hidden_dynamics.results.rows import Row, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -57,7 +56,6 @@ def index_page(configuration: Configuration, root: Path, published: Files | None
             verdicts=counts(claims_list.judged(claims)),
             in_a_sentence=claims_list.in_a_sentence(claims),
             errors_in_a_sentence=multiplicity.in_a_sentence(claims),
-            definitions=load_claims().definitions,
         )
     )
 
@@ -99,9 +97,7 @@ def _jinja(configuration: Configuration, published: Files | None) -> jinja2.Envi
     )
     jinja.filters |= {
         "identifier": lambda text: re.sub(r"[\s%]", "-", text),
-        "object": json.loads,
         "link": functools.partial(_link, configuration, published),
-        "reported": reported,
         "shown": claims_list.shown,
     }
     jinja.globals["own"] = lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8"))

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.claims_list import judged
 from hidden_dynamics.results.rows import Row
 
-PLACES = ("iteration", "epoch")  # of what is measured, which says at which evaluation it was
 # Of a table's own page (hidden_dynamics.artifacts.tables.html): title, table, notes.
 PARTS = re.compile(r"<h1>(.*?)</h1>.*?(<table>.*?</table>).*?(<ul>.*?</ul>)", re.DOTALL)
 HEADING = re.compile(r"(<th(?: [^>]*)?>)([^<]+)")
@@ -158,10 +156,3 @@ def stand_ins(configuration: Configuration, tasks: Iterable[str]) -> dict[str, l
         if original:
             found.setdefault(configuration.data_title(task), {})[configuration.title_of(original)] = None
     return {title: list(originals) for title, originals in found.items()}
-
-
-def reported(run: Row) -> dict[str, float]:
-    """{metric: value} at the evaluation that a run reports, the metric that chose it first."""
-    values = json.loads(run["measured"] or "{}")
-    names = sorted(values, key=lambda name: name != run["metric"])
-    return {name: values[name] for name in names if name not in PLACES}

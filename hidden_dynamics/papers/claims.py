@@ -34,7 +34,7 @@ class Kind:
         directional: whether it has a direction that other conditions than the paper's can be asked for: its test holds
             runs to runs of the same conditions, and no printed number enters but as a sign, a side or an order.
         symmetric: whether its test is the same when subject and reference change places.
-        tested: whether there is a test at all, with a p.
+        tested: whether there is a test at all, with a p. A claim without one is listed, and not run.
         course: whether it is of a training's course, of which the first part of the paper's own says something.
     """
 
@@ -52,15 +52,13 @@ KINDS = {
     "better": Kind(("subject", "sizes"), (*PLACES, "reference", "beside"), symmetric=True),
     "not_better": Kind(PAIR, PLACES),
     "similar": Kind(PAIR, PLACES),
-    "steadier": Kind(PAIR, PLACES, tested=False),
     "gain": Kind((*PAIR, "tasks"), PLACES),
     "faster": Kind(PAIR, PLACES, metric="train_loss", symmetric=True, course=True),
-    "smaller": Kind(PAIR, (*PLACES, "times"), metric="parameters", directional=False, tested=False),
     "ordering": Kind(),  # of every row of a table: becomes better, ranking and value
     "ranking": Kind(),
     "value": Kind(directional=False),
     "ratio": Kind(),
-    "all": Kind(("of",), ("but", "sufficient")),  # of other entries
+    "listed": Kind(may=(*PAIR, *PLACES), tested=False),  # of a comparison, or of several tables
 }
 
 
@@ -130,7 +128,7 @@ class ClaimEntry(Entry):
     """A claim of the paper in one place, for every combination of tasks, metrics, subjects, references and sizes.
 
     Attributes:
-        artifact: whose runs it rests on; of a claim of kind `all`, under which it is listed.
+        artifact: whose runs it rests on, or under which it is listed.
         says: what the paper says, in other words.
         kind: one of `KINDS`.
         reference: of `better`, none where the subject is held to the naive baseline.
@@ -138,9 +136,6 @@ class ClaimEntry(Entry):
         tasks, metrics: all that the artifact shows, where they are not given. A `gain` is larger on the first of two
             tasks than on the second.
         sizes: one of the paper's sizes each, or a pair: the subject's and the reference's.
-        times: of `smaller`, how many times as many parameters the reference has at least.
-        of: of `all`, the entries that have to hold, but for so many (`but`).
-        sufficient: of `all`, that the sentence may hold where its parts do not: they are the paper's evidence for it.
         against_table: the paper's own table contradicts the sentence.
     """
 
@@ -155,10 +150,6 @@ class ClaimEntry(Entry):
     reference: ModelNames | None = None
     beside: str | None = None
     sizes: Annotated[list[PaperSize], Field(min_length=1)] | None = None
-    times: Annotated[float, Field(gt=1)] | None = None
-    of: Names | None = None
-    but: Whole | None = None
-    sufficient: Literal[True] | None = None
     against_table: Literal[True] | None = None
 
     @model_validator(mode="after")
@@ -170,8 +161,6 @@ class ClaimEntry(Entry):
         if wrong:
             text = f"a claim of kind {self.kind} {', '.join(wrong)}"
             raise PydanticCustomError("keys", "{text}", {"text": text})
-        if self.but is not None and self.but >= len(listed(self.of)):
-            raise PydanticCustomError("but", "fewer have to be allowed to fail than there are")
         if self.kind == "gain" and len(listed(self.tasks)) != 2:
             raise PydanticCustomError("tasks", "a claim of kind gain needs two tasks")
         return self
@@ -189,18 +178,13 @@ class Claims(Entry):
 
     def about(self, artifact: str) -> list[ClaimEntry]:
         """The entries that rest on an artifact's runs."""
-        return [entry for entry in self.claims if entry.artifact == artifact and entry.kind != "all"]
-
-    @property
-    def of_others(self) -> list[ClaimEntry]:
-        """The entries that rest on other entries."""
-        return [entry for entry in self.claims if entry.kind == "all"]
+        return [entry for entry in self.claims if entry.artifact == artifact]
 
 
 @cache
 def load_claims(path: Path = FILE) -> Claims:
-    """A `UserError` where the file is missing, is not as it should be, names two entries alike, or one names a part
-    that is none, or has neither a reference nor a naive baseline to be held to."""
+    """A `UserError` where the file is missing, is not as it should be, names two entries alike, or one has neither a
+    reference nor a naive baseline to be held to."""
     content = typed(Claims, read_yaml(path), ORIGIN)
     names = [entry.id for entry in content.claims]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -211,10 +195,6 @@ def load_claims(path: Path = FILE) -> Claims:
         if entry.kind == "better" and entry.reference is None:  # held to a naive baseline that no task computes
             for metric in entry.metrics or [""]:
                 known(metric, content.definitions.naive, "naive baseline", f"{ORIGIN}: {entry.id}")
-    parts = [entry.id for entry in content.claims if entry.kind != "all"]
-    for entry in content.of_others:
-        for part in listed(entry.of):
-            known(part, parts, "claim", f"{ORIGIN}: {entry.id}")
     return content
 
 

@@ -10,17 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import ConfigDict, Field
 
 from hidden_dynamics.configuration import Configuration, Entry, read_yaml, typed
 from hidden_dynamics.configuration.runs import Cell, Run, resolve
 from hidden_dynamics.configuration.schema import Text, Whole
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import PUBLISHED
 
 NAMED = ("mu", "s", "beta", "restart")  # the hyperparameters of the columns
-ROUNDED = 1e-4  # numbers have five digits
 Loss = Annotated[float, Field(gt=0)]
 Setting = Annotated[float, Field(ge=0)] | None
 
@@ -57,13 +54,6 @@ class Point(Entry):
     least: Loss
     greatest: Loss
 
-    @model_validator(mode="after")
-    def _is_of_one_sample(self) -> "Point":
-        within = self.least / (1 + ROUNDED) <= self.mean <= self.greatest * (1 + ROUNDED)
-        if not within or (self.n == 1) != (self.sd == 0):
-            raise PydanticCustomError("sample", "mean, least, greatest, deviation and n are not of one sample")
-        return self
-
 
 Log = tuple[Point, ...]  # a cell's points by epoch
 
@@ -88,26 +78,19 @@ class Logs:
 @functools.cache
 def load_logs(name: str) -> Logs:
     """The logs of a file of published/, such as "momentumrnn/logs.yaml"; a `UserError` that names file and line where
-    it or its table is missing, or not as it should be."""
+    a line of its table is not as it should be."""
     about, table = name, name.removesuffix(".yaml") + ".csv"
     origin, logs = f"published/{table}", {}
-    try:
-        lines = (PUBLISHED / table).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{origin} cannot be read ({error}): restore it with git.", file=origin) from None
+    lines = (PUBLISHED / table).read_text(encoding="utf-8").splitlines()
     for number, row in enumerate(csv.DictReader(lines), 2):
         point = typed(Point, {name: cell or None for name, cell in row.items()}, origin, f"line {number}")
-        log = logs.setdefault(tuple(row[name] for name in ("task", "model", "size", *NAMED, "clipped", "split")), [])
-        if log and point.epoch <= log[-1].epoch:
-            text = f"{origin}: line {number}: expected a later epoch than {log[-1].epoch}."
-            raise UserError(text, file=origin, key=f"line {number}")
-        log.append(point)
+        key = tuple(row[name] for name in ("task", "model", "size", *NAMED, "clipped", "split"))
+        logs.setdefault(key, []).append(point)
     return Logs(typed(About, read_yaml(PUBLISHED / about), f"published/{about}"), tuple(map(tuple, logs.values())))
 
 
 def _logged(configuration: Configuration, about: About, task: str, log: Log) -> dict[str, Any] | None:
-    """The settings that a log was made with; None of a cell that is not configured. A `UserError` where the log names a
-    hyperparameter that its model does not have, or lacks one that it has."""
+    """The settings that a log was made with; None of a cell that is not configured."""
     first, models = log[0], configuration.papers_tasks[task].models
     if first.model not in models or first.size not in models[first.model].run_sizes:
         return None
@@ -115,10 +98,7 @@ def _logged(configuration: Configuration, about: About, task: str, log: Log) -> 
     authors = replace(configuration, settings=settings, tasks=configuration.papers_tasks)
     found = _settings(resolve(authors, *Cell(task, first.model, first.size), 0))
     for name in NAMED:
-        value = getattr(first, name)
-        if (value is None) == (name in found) and value != 0:  # a cell without momentum has no mu
-            raise UserError(f"the log of {first.model}, N = {first.size}, on {task} has {name} = {value}.", key=name)
-        found |= {name: value} if name in found else {}
+        found |= {name: getattr(first, name)} if name in found else {}
     if task in about.clipping and not first.clipped:
         found.pop("training.clip_norm", None)
     return found

@@ -18,7 +18,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
 from hidden_dynamics.publication import changed_settings
 from hidden_dynamics.publication.command import settings_of
-from hidden_dynamics.publication.crate import WORKFLOW, metadata
+from hidden_dynamics.publication.crate import metadata
 from hidden_dynamics.publication.findings import in_numbers, page
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
@@ -57,11 +57,12 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         **{"/".join(Path(path).parts[-2:]): _measured(root / path, configuration) for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
         CONFIGURATION: packed(_configuration(configuration)),
-        WORKFLOW: (ROOT / WORKFLOW).read_bytes(),
+        "Snakefile": (ROOT / "Snakefile").read_bytes(),
     }
     files["index.html"] = index_page(configuration, root, files).encode()
     ended = max((directory / RECORD).stat().st_mtime for directory in directories.values())
-    files[METADATA] = metadata(configuration, runs, datetime.fromtimestamp(int(ended), UTC), files)
+    ended = datetime.fromtimestamp(int(ended), UTC)
+    files[METADATA] = metadata(configuration, len(runs), ended, files, METADATA)
     return files
 
 

@@ -6,7 +6,6 @@ It says nothing of what the paper claims.
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, begun, ours_text, over_seeds, size_text
@@ -19,9 +18,6 @@ from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.papers.logs import Log, Point, load_logs
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import FEWEST
-
-if TYPE_CHECKING:
-    from hidden_dynamics.claims.statistics import Sample
 
 DECIMALS = 4
 
@@ -93,9 +89,7 @@ def draw(artifact: Course, sources: Sources) -> Table:
 
 
 def _compared(artifact: Course, sources: Sources, cell: Cell, log: Log) -> Record:
-    """Both losses of a cell after the last epoch that both have, and their ratio with its interval; NaN of too few."""
-    from hidden_dynamics.claims.statistics import Sample, welch  # SciPy
-
+    """Both losses of a cell after the last epoch that both have; NaN without one."""
     runs = {run.directory for run in artifact.cell_runs if run.cell == cell}
     rows = [row for row in sources.summary if row["directory"] in runs]
     losses = [losses_after(RunFiles.of_row(row, sources.root), log[0].split) for row in rows]
@@ -103,7 +97,7 @@ def _compared(artifact: Course, sources: Sources, cell: Cell, log: Log) -> Recor
     found = [own.get(point.epoch) if point else None for own in losses]
     ours = [loss for loss in found if loss is not None and 0 < loss < math.inf]
     failed = [row["status"] != "finished" for row in rows]
-    record = {
+    return {
         **begun(artifact, cell, f"{log[0].split}_loss", rows),
         **{"epoch": point.epoch if point else None, "runs": len(rows)},
         **{how: sum(row["status"] == how for row in rows) for how in ("diverged", "failed")},
@@ -111,15 +105,7 @@ def _compared(artifact: Course, sources: Sources, cell: Cell, log: Log) -> Recor
         "not_so_far": sum(loss is None and not fails for loss, fails in zip(found, failed, strict=True)),
         **over_seeds(ours),
         **{f"published_{name}": getattr(point, name, math.nan) for name in ("n", "mean", "sd")},
-        **dict.fromkeys(("ratio", "low", "high"), math.nan),
     }
-    if point is None or min(len(ours), point.n) < FEWEST:
-        return record
-    estimate = welch([Sample.of([math.log(loss) for loss in ours]), of_logarithm(point)])
-    if estimate:
-        ends = estimate.value, *estimate.interval(0.95)
-        record |= dict(zip(("ratio", "low", "high"), map(math.exp, ends), strict=True))
-    return record
 
 
 def losses_after(files: RunFiles, split: str) -> dict[int, float]:
@@ -136,16 +122,7 @@ def last_common(losses: Sequence[dict[int, float]], log: Log) -> Point | None:
     return max(common, key=lambda point: (min(counts[point.epoch], FEWEST), point.epoch), default=None)
 
 
-def of_logarithm(point: Point) -> "Sample":
-    """The logarithm of a loss of which mean and deviation are known, as if it were log-normal."""
-    from hidden_dynamics.claims.statistics import Sample
-
-    variance = math.log1p((point.sd / point.mean) ** 2)
-    return Sample(math.log(point.mean) - variance / 2, math.sqrt(variance), point.n)
-
-
 def _row(artifact: Course, record: Record) -> dict[str, str]:
-    ratio, low, high = (number(record[name], 3) for name in ("ratio", "low", "high"))
     theirs = f"{number(record['published_mean'], DECIMALS)} ± {number(record['published_sd'], DECIMALS)}"
     return {
         "Task": artifact.configuration.tasks[record["task"]].title,
@@ -154,5 +131,4 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
         "Epoch": str(record["epoch"] or ABSENT),
         "Ours": ours_text(record, DECIMALS),
         "The authors’": f"{theirs} (n = {record['published_n']})" if record["epoch"] else ABSENT,
-        "Ours ÷ theirs": ABSENT if math.isnan(record["ratio"]) else f"{ratio} ({low} to {high})",
     }

@@ -4,9 +4,8 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -19,7 +18,6 @@ from hidden_dynamics.tasks import schedule as schedules
 Whole = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]
-Above = Annotated[float, Field(gt=0)]
 
 # Numbers that an equation is evaluated with, and choices between permutations, pixels, targets and initial values of
 # the same shapes. Everything else, that of a model of one's own included, may change what a run costs.
@@ -32,51 +30,41 @@ COSTLESS = {
 
 
 class About(Entry):
-    """The machine, and the circumstances of the measurement.
+    """Where and how a calibration was made.
 
     Attributes:
         device: "cpu", or the GPU's name.
         side_by_side: how many runs were measured at a time.
-        clock: "cpu", the time that a process computes, or "wall".
-        seconds: on the wall, of the whole calibration.
     """
 
     processor: str
     device: str
     threads: Whole
     side_by_side: Whole
-    clock: Literal["cpu", "wall"]
-    torch: str
     date: str
-    seconds: Above
 
 
 class Group(Entry):
     """The measurement of a group of runs.
 
     Attributes:
-        task, model: of the run that was measured.
-        data: whether it was the prepared data, or random arrays of its shapes.
+        run: the one that was measured.
         schedule: the class of hidden_dynamics.tasks.schedule that counts its iterations.
         sizes: what that class knows of the data.
         set_up: seconds of building task and network.
         iteration: seconds of a unit of the schedule's work: an iteration, or of a text one of its rows.
         evaluation: seconds of an evaluation.
         test: seconds of the test of the trained network, if the task has one; of an evaluation, where that takes long.
-        adaptive: whether its solver counts its function evaluations, which training changes.
         memory_bytes, gpu_memory_bytes: of the process, at the highest.
     """
 
-    task: str
-    model: str
-    data: Literal["prepared", "stand-in"]
+    run: str
     schedule: str
     sizes: dict[str, int | None]
     set_up: Seconds
-    iteration: Above
+    iteration: Annotated[float, Field(gt=0)]
     evaluation: Seconds
     test: Seconds | None
-    adaptive: bool
     memory_bytes: Bytes
     gpu_memory_bytes: Bytes
 
@@ -85,17 +73,13 @@ class Calibration(Entry):
     """Measurements by the keys of their groups."""
 
     about: About
-    groups: dict[Annotated[str, Field(pattern="^[0-9a-f]{16}$")], Group]
+    groups: dict[str, Group]
 
     def of(self, run: Run) -> Group:
         """A `UserError` where there is no measurement of such a run."""
-        key = key_of(run)
-        if key not in self.groups:
-            raise UserError(
-                f"the calibration has no measurement of {run.id}: it was stopped before, or model, size, data or batch "
-                "were not configured like this when it was made. Make it anew (scripts/calibrate.py).",
-                key=run.id,
-            )
+        if (key := key_of(run)) not in self.groups:
+            text = f"the calibration has no measurement of {run.id}: make it anew (scripts/calibrate.py)."
+            raise UserError(text, key=run.id)
         return self.groups[key]
 
 
@@ -155,26 +139,11 @@ def chosen(
     return list({run.id: run for runs in rows.values() for run in runs}.values()), rows
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The cost of one run: seconds of building it, its iterations, evaluations and test; bytes of its process, at the
-    highest; whether its solver counts its function evaluations."""
-
-    seconds: float
-    memory: int
-    gpu_memory: int
-    adaptive: bool
-
-
-def cost_of(run: Run, group: Group) -> Cost:
-    """
-    Args:
-        group: the measurement of the run's group.
-    """
+def seconds_of(run: Run, group: Group) -> float:
+    """Of building a run of a group, its iterations, evaluations and test."""
     training = {key: value for key, value in run.spec["training"].items() if key != "optimisers"}
     work, _, evaluations = counted(group.schedule, _text(training), _text(group.sizes), run.seed)
-    seconds = group.set_up + work * group.iteration + evaluations * group.evaluation + (group.test or 0.0)
-    return Cost(seconds, group.memory_bytes, group.gpu_memory_bytes, group.adaptive)
+    return group.set_up + work * group.iteration + evaluations * group.evaluation + (group.test or 0.0)
 
 
 @functools.cache  # the models of a task share it, and drawing the segments of 500 epochs takes a second

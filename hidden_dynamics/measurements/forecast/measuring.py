@@ -1,8 +1,6 @@
-"""One run of every group measured, in a fresh process: iterations of its real training loop, one evaluation, memory."""
+"""One run of every group measured, in a fresh process: some of its iterations, one evaluation, memory."""
 
-import contextlib
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,16 +24,12 @@ from hidden_dynamics.measurements.forecast.calibration import About, Calibration
 from hidden_dynamics.measurements.forecast.stand_ins import stand_in
 from hidden_dynamics.measurements.processes import in_fresh_process, peak_resident, processor
 from hidden_dynamics.system.files import ROOT
-from hidden_dynamics.tasks.schedule import AnySchedule
-from hidden_dynamics.tasks.task import AnyTask, Task, tested_apart
-from hidden_dynamics.training import devices, loop, optimisers
+from hidden_dynamics.tasks.task import Task, tested_apart
+from hidden_dynamics.training import devices, optimisers
 from hidden_dynamics.training.building import build
-from hidden_dynamics.training.checkpoint import Checkpoint
-from hidden_dynamics.training.interruption import Interrupted
 
 Clock = Callable[[], float]
-WARM_UP = 1  # iterations that are not timed
-TIMED, ENOUGH = 1.0, 20  # iterations are timed for so many seconds on the wall, so many at most and one at least
+TIMED, ENOUGH = 1.0, 20  # after one, iterations are timed for so many seconds on the wall, so many at most
 # Beside an evaluation of so many seconds the test, which a run makes once, is not timed: it is taken to last as long.
 LONG = 10.0
 
@@ -49,63 +43,51 @@ class Calibrator:
     threads: int
     places: int
 
-    @property
-    def clock(self) -> Literal["cpu", "wall"]:
-        """That of the process where a run has one thread on a CPU: what it takes whatever else the machine does."""
-        return "cpu" if self.device.type == "cpu" and self.threads == 1 else "wall"
-
     def calibrate(self, runs: list[Run]) -> Iterator[Calibration]:
         """What is measured so far, after each group of runs; the last has all groups. A `UserError` where a run cannot
         be measured."""
-        begun, groups, preload = time.monotonic(), grouped(runs), _imported(runs)
-        measured: dict[str, Group] = {}
-        with ThreadPoolExecutor(self.places) as pool:
-            found = pool.map(lambda members: self._measured(members[0], preload), groups.values())
-            for key, group in zip(groups, found, strict=True):
-                measured[key] = group
-                yield Calibration(about=self._about(time.monotonic() - begun), groups=dict(measured))
-
-    def _about(self, seconds: float) -> About:
-        return About(
+        groups, preload, measured = grouped(runs), _imported(runs), dict[str, Group]()
+        about = About(
             processor=processor(),
             device=devices.name_of(self.device),
             threads=self.threads,
             side_by_side=self.places,
-            clock=self.clock,
-            torch=torch.__version__,
             date=date.today().isoformat(),
-            seconds=seconds,
         )
+        with ThreadPoolExecutor(self.places) as pool:
+            found = pool.map(lambda members: self._measured(members[0], preload), groups.values())
+            for key, group in zip(groups, found, strict=True):
+                measured[key] = group
+                yield Calibration(about=about, groups=dict(measured))
 
     def _measured(self, run: Run, preload: list[str]) -> Group:
         """In a process of its own, whose memory is that of this run."""
         dataset = self.configuration.datasets[run.spec["dataset"]]
         file = Path(self.configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
-        given = run, dataset, file, self.device, self.threads, self.configuration.settings.runs_per_gpu, self.clock
+        given = run, dataset, file, self.device, self.threads, self.configuration.settings.runs_per_gpu
         group = Group(**in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload))
         print(f"{run.id}: {group.iteration:.3g} s an iteration, {group.evaluation:.3g} s an evaluation", flush=True)
         return group
 
 
 def measure_here(
-    run: Run, dataset: Dataset, file: Path, device: torch.device, threads: int, runs_per_gpu: int, clock: str
+    run: Run, dataset: Dataset, file: Path, device: torch.device, threads: int, runs_per_gpu: int
 ) -> dict[str, Any]:
-    """A run's measurement, by the field of Group.
+    """A run's measurement, by the field of Group; `file` is where its dataset is, if that is prepared.
 
-    Args:
-        file: where its dataset is, if that is prepared.
-        clock: "cpu", the time that this process computes, or "wall".
+    The clock is the time that this process computes where a run has one thread on a CPU: what it takes whatever else
+    the machine does.
     """
     devices.set_arithmetic(threads, run.spec["precision"])
-    there = file.is_file()
-    arrays = prepared.load(file).arrays if there else stand_in(run.spec["dataset"], dataset, run.spec["data"])
+    prepared_here = file.is_file()
+    arrays = prepared.load(file).arrays if prepared_here else stand_in(run.spec["dataset"], dataset, run.spec["data"])
+    alone = device.type == "cpu" and threads == 1
     with devices.turn(device, runs_per_gpu) as device:
-        found = measure(run, arrays, device, time.process_time if clock == "cpu" else time.perf_counter)
-    return {"data": "prepared" if there else "stand-in", **found}
+        return measure(run, arrays, device, time.process_time if alone else time.perf_counter)
 
 
 def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, clock: Clock) -> dict[str, Any]:
-    """The content of `Group`, without the data's origin.
+    """The content of `Group`.
 
     Args:
         arrays: the dataset, or arrays of its shapes.
@@ -117,8 +99,13 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
     start = clock()
     task, network = build(run, arrays, device)
     set_up = clock() - start
+    # A schedule of its own may draw all epochs beforehand.
+    epochs = 2**30 if type(task).schedule is Task.schedule else 2
+    training: Training = {**run.spec["training"], "epochs": epochs}
+    training.pop("rates", None)
+    schedule = task.schedule(training, run.seed)
     try:
-        watch = _in_the_loop(run, task, network, device, clock)
+        iteration = fmean(_iterations(run, task, network, schedule, clock))
         network.eval()
         with torch.no_grad():
             evaluation = _seconds(task.evaluate, network, clock)
@@ -128,75 +115,39 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
                 test = _seconds(tested.evaluate_test, network, clock)
     except SolverFailure as failure:
         raise UserError(f"{run.id} cannot be timed: its solver failed ({failure}).") from failure
-    if not watch.timed or watch.history.diverged_at is not None:
-        raise UserError(f"{run.id} cannot be timed: its first losses are not finite, or its solver failed.")
     return {
-        "task": run.task,
-        "model": run.sized_model,
-        "schedule": type(watch.schedule).__name__,
-        "sizes": watch.schedule.sizes,
+        "run": run.id,
+        "schedule": type(schedule).__name__,
+        "sizes": schedule.sizes,
         "set_up": set_up,
-        "iteration": fmean(watch.timed),
+        "iteration": iteration,
         "evaluation": evaluation,
         "test": test,
-        "adaptive": bool(watch.history.function_evaluations),
         "memory_bytes": peak_resident(),
         "gpu_memory_bytes": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else 0,
     }
+
+
+def _iterations(run: Run, task: Any, network: optimisers.Network, schedule: Schedule, clock: Clock) -> Iterator[float]:
+    """Seconds of a unit of the schedule's work, of each iteration after the first."""
+    updating, end = optimisers.build(network, run.spec["training"]["optimisers"]), float("inf")
+    network.train()
+    for place in range(min(schedule.iterations, ENOUGH + 1)):
+        start = clock()
+        batch = task.batch(*schedule.indices(place))
+        if not np.isfinite(optimisers.learn(task, network, updating, batch, run.spec["training"])):
+            raise UserError(f"{run.id} cannot be timed: its first losses are not finite.")
+        if place:
+            yield (clock() - start) / schedule.work(place)
+        if time.perf_counter() > end:
+            return
+        end = min(end, time.perf_counter() + TIMED)
 
 
 def _seconds(evaluate: Callable[[nn.Module], Any], network: nn.Module, clock: Clock) -> float:
     start = clock()
     evaluate(network)
     return clock() - start
-
-
-class _Watch(Checkpoint):
-    """An observer of a run in training: times its iterations and stops it. It is in the place of a checkpoint, too, and
-    keeps none.
-
-    Attributes:
-        timed: seconds of a unit of the schedule's work, of each iteration after the warm-up.
-    """
-
-    def __init__(self, clock: Clock):
-        self.clock, self.timed, self.end = clock, [], float("inf")
-
-    def __call__(self, history: loop.History, schedule: AnySchedule) -> None:
-        self.history, self.schedule = history, schedule
-        if history.iteration == WARM_UP:
-            self.end = time.perf_counter() + TIMED
-        elif history.iteration > WARM_UP:
-            self.timed.append((self.clock() - self.last) / schedule.work(history.iteration - 1))
-        over = time.perf_counter() > self.end or len(self.timed) == ENOUGH
-        if (self.timed and over) or history.iteration == schedule.iterations:
-            raise Interrupted(signal.SIGTERM)
-        self.last = self.clock()
-
-    def due(self, after_evaluation: bool) -> bool:
-        return False
-
-    def load(self) -> None:
-        return None
-
-    def save(self, state: dict[str, Any]) -> None:
-        pass
-
-    def drop_previous(self) -> None:
-        pass
-
-
-def _in_the_loop(run: Run, task: AnyTask, network: optimisers.Network, device: torch.device, clock: Clock) -> _Watch:
-    """The real training loop without evaluations, until the watch stops it."""
-    # A schedule of its own may draw all epochs beforehand.
-    epochs = 2**30 if type(task).schedule is Task.schedule else 2
-    training: Training = {**run.spec["training"], "epochs": epochs, "evaluate_every": 2**40}
-    training.pop("rates", None)
-    watch = _Watch(clock)
-    with contextlib.suppress(Interrupted):  # by the watch
-        updating = optimisers.build(network, training["optimisers"])
-        loop.train({**run.spec, "training": training}, task, network, updating, watch, device, watch)
-    return watch
 
 
 def _imported(runs: list[Run]) -> list[str]:
