@@ -28,13 +28,15 @@ def main() -> None:
 
 def judge(sources: Sources) -> None:
     """The verdicts on an artifact's claims, as a file."""
+    from hidden_dynamics.claims.epochs import with_epochs
     from hidden_dynamics.claims.expand import all_claims
     from hidden_dynamics.claims.judge import verdicts  # SciPy
     from hidden_dynamics.claims.verdict import COLUMNS
 
     artifact, configuration = sources.artifact, sources.artifact.configuration
     evidence, claims = sources.evidence, all_claims(load_claimed(configuration), artifact.name)[artifact.name]
-    write_rows(sources.root / configuration.paths.verdicts(artifact.name), COLUMNS, verdicts(evidence, claims))
+    rows = with_epochs(evidence, claims, verdicts(evidence, claims))
+    write_rows(sources.root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
 
 
 def draw(sources: Sources) -> None:

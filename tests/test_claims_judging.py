@@ -20,9 +20,11 @@ from judged import (
     against_lstm,
     asking,
     at,
+    claimed,
     cost,
     evaluation,
     judged,
+    run_of,
     seeds,
 )
 from made import as_text, make_run, row_of
@@ -31,7 +33,9 @@ from scipy import stats
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.artifacts.comparison import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.judge import counted_once
+from hidden_dynamics.claims.epochs import with_epochs
+from hidden_dynamics.claims.judge import counted_once, verdicts
+from hidden_dynamics.claims.samples import Evidence
 from hidden_dynamics.claims.verdict import (
     COLUMNS,
     FAILS,
@@ -250,6 +254,21 @@ def test_the_gate_names_a_linear_model_where_it_is_one(paper, baseline, gate):
             seeds(table, model, {"lstm": 30.0}.get(model, 25.0), 158, "timit", "test_loss", naive=naive)]  # fmt: skip
     row = judged(table, rows)["speech-momentum-better:timit:test_loss:momentum_lstm-158:lstm-158"]
     assert row["verdict"] == UNDECIDED and row["reason"].startswith(gate) and baseline in row["reason"]
+
+
+def test_a_verdict_says_at_which_epochs_it_would_have_been_the_same(tmp_path, paper):
+    """MomentumLSTM is behind the LSTM for two epochs, then alike, then ahead for two; the others are not run."""
+    table, leads, rows = paper(), (-2.0, -2.0, 0.0, 3.0, 3.0), []
+    for model, way in (("lstm", 0), ("momentum_lstm", 1)):
+        for seed, offset in enumerate(SPREAD):
+            course = [(95 + way * lead + offset) / 100 for lead in leads]
+            evaluations = [{"iteration": i, "epoch": float(i), "test_accuracy": one} for i, one in enumerate(course, 1)]
+            rows.append(made(tmp_path, table, run_of(table, model, seed=seed), evaluations))
+    evidence, claims = Evidence(table, rows, root=tmp_path), [one for one in claimed(table) if one.kind != "faster"]
+    rows = with_epochs(evidence, claims, verdicts(evidence, claims))
+    row = next(row for row in rows if row["kind"] == "better" and row["id"].endswith(PAIR))
+    assert row["verdict"] == HOLDS and row["decided_at"] == "4–5 of 1–5"
+    assert not any(row["decided_at"] for row in rows if row["verdict"] not in (HOLDS, FAILS))
 
 
 # -------------------------------------------------------------------------------------------------- Bars and deviations

@@ -14,7 +14,7 @@ OF_THE_PAPER = {HOLDS: "reproduced", FAILS: "contradicted", UNDECIDED: "inconclu
 COLUMNS = (  # of claims.csv, and of each artifact's file
     *("id", "paper", "artifact", "source", "kind", "statement", "ran", "says", "entries", "also"),
     *("variant", "task", "metric", "subject", "reference"),
-    *("verdict", "reason", "counted", "test"),
+    *("verdict", "reason", "decided_at", "counted", "test"),
     *("estimate", "low", "high", "level", "low_adjusted", "high_adjusted"),
     *("p", "p_adjusted", "family", "tests", "other_test"),
     *("detectable", "effect", "effect_low", "effect_high", "published_effect"),
