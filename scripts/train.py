@@ -34,10 +34,12 @@ from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PRE
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.results import records, writing
+from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
+from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.building import build, imported
 from hidden_dynamics.training.checkpoint import Checkpoint
@@ -70,7 +72,7 @@ def train_all() -> int:
     with devices.turn(device, configuration.settings.runs_per_gpu) as device:
         for run in runs:
             with alone(Path(run.directory, ".lock"), run.id):
-                sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, "checkpoint.pt"))
+                sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, UNDERWAY, "checkpoint.pt"))
                 done.append(train_run(configuration, run, device))
     return int(not (given.job or all(done)))
 
@@ -86,10 +88,34 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     data = prepared.load(path, run.spec["dataset"], run.spec["data"])
     fingerprint = run.fingerprint(data.digest)
     if records.put_back(Path(run.directory), fingerprint):
+        Path(run.directory, UNDERWAY).unlink(missing_ok=True)  # of a training that was killed
         print(f"{run.id}: put back from its record, not trained again", flush=True)
         return True
     task, network, history, predictions = trained(configuration, run, data, device, fingerprint)
-    about = {
+    about = about_of(configuration, run, data, task, device, fingerprint)
+    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
+    if "error" in (history.failure or {}):
+        return False
+    outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
+    if history.failure:
+        outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)
+    print(
+        f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training",
+        flush=True,
+    )
+    return True
+
+
+def about_of(
+    configuration: Configuration,
+    run: Run,
+    data: prepared.Prepared,
+    task: Any,
+    device: torch.device,
+    fingerprint: str,
+) -> dict[str, Any]:
+    """What a run's record says of it before it is trained; `task` is None where it could not be built."""
+    return {
         "run": run.id,
         "scale": configuration.scale_name,
         "label": configuration.models[run.model].label,
@@ -108,20 +134,8 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
-        "commit": history.commit,
         "fingerprint": fingerprint,
     }
-    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
-    if "error" in (history.failure or {}):
-        return False
-    outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
-    if history.failure:
-        outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)
-    print(
-        f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training",
-        flush=True,
-    )
-    return True
 
 
 def trained(
@@ -133,7 +147,15 @@ def trained(
         task, network = build(run, data.arrays, device)
         updating = optimisers.build(network, run.spec["training"]["optimisers"])
         checkpoint = Checkpoint(Path(run.directory), fingerprint)
-        history = loop.train(run.spec, task, network, updating, checkpoint, device, Progress(run.id), commit)
+        about = about_of(configuration, run, data, task, device, fingerprint)
+        writer = writing.UnderWayWriter(Path(run.directory), about, network, run.spec["training"]["report"])
+        said = Progress(run.id)
+
+        def report(history: loop.History, schedule: Schedule) -> None:
+            said(history, schedule)
+            writer(history, schedule)
+
+        history = loop.train(run.spec, task, network, updating, checkpoint, device, report, commit)
         return task, network, history, loop.predictions(run.spec, task, network, history)
     except OSError:  # of the disk, which the other runs need too
         raise

@@ -1,0 +1,43 @@
+"""The files of a run that is under way: metrics.csv, clock.csv and train_loss.npy so far, and underway.json.
+
+`results.writing.UnderWayWriter` writes them now and then, each in one piece. underway.json is what run.json will be, as
+far as it is known; it goes when run.json comes, which alone says that a run is whole.
+"""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.run_files import RunFiles
+
+UNDERWAY = "underway.json"
+SILENT, TIMES_A_PAUSE = 180.0, 3  # seconds without a sign of a run that stands still, or so many of its longest pauses
+
+
+class UnderWay(RunFiles):
+    """The directory of a run that is under way, read as that of a finished one; it has no checksums yet.
+
+    Its files are replaced one by one: they may be of different moments, clock.csv never of an earlier one than
+    metrics.csv. Every method raises a `UserError` where its file is not there yet, or no longer.
+    """
+
+    def record(self) -> dict[str, Any]:
+        """The content of underway.json: "iterations" and the rest as in run.json, and "under_way"."""
+        path = self._path(UNDERWAY)
+        try:
+            return json.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path} is not readable: {error}.", file=path) from None
+
+    def stands_still(self) -> bool:
+        """Whether nothing was heard of the run for longer than its evaluations explain: it ended without a word."""
+        silence = time.time() - self._path(UNDERWAY).stat().st_mtime
+        return silence > max(SILENT, TIMES_A_PAUSE * self.record()["under_way"]["longest_pause"])
+
+    def _path(self, name: str) -> Path:
+        path = self.directory / name
+        if not path.is_file():
+            raise UserError(f"{path} is not there: its run has not begun to write it, or has ended.", file=path)
+        return path
