@@ -13,7 +13,6 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.run_files import RunFiles
 
 UNDERWAY = "underway.json"
-SILENT, TIMES_A_PAUSE = 180.0, 3  # seconds without a sign of a run that stands still, or so many of its longest pauses
 
 
 class UnderWay(RunFiles):
@@ -31,10 +30,9 @@ class UnderWay(RunFiles):
         except (OSError, ValueError) as error:
             raise UserError(f"{path} is not readable: {error}.", file=path) from None
 
-    def stands_still(self) -> bool:
-        """Whether nothing was heard of the run for longer than its evaluations explain: it ended without a word."""
-        silence = time.time() - self._path(UNDERWAY).stat().st_mtime
-        return silence > max(SILENT, TIMES_A_PAUSE * self.record()["under_way"]["longest_pause"])
+    def silent_for(self) -> float:
+        """Seconds since the run last wrote."""
+        return time.time() - self._path(UNDERWAY).stat().st_mtime
 
     def _path(self, name: str) -> Path:
         path = self.directory / name

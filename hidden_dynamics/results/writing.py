@@ -135,7 +135,7 @@ class UnderWayWriter:
             return
         with contextlib.suppress(OSError):
             self._write_numbers(history)
-        took = 2 * (time.monotonic() - now)  # underway.json takes less than the others; the next ones, as long as these
+        took = 1.5 * (time.monotonic() - now)  # with underway.json, the smaller part; the next ones, as long as these
         self.due = max(now + SECONDS, self.began + (self.seconds + 2 * took) / SHARE)
         self.longest_pause, self.written = max(self.longest_pause, now - self.written, self.due - now), now
         with contextlib.suppress(OSError):
