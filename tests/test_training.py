@@ -663,9 +663,9 @@ def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, ca
     call(workplace.arguments())
     written = []
 
-    def noting(path, mode="w"):
+    def noting(path, *how, **more):
         written.append((Path(path).name, (workplace.run / "run.json").exists()))
-        return record_atomic(path, mode)
+        return record_atomic(path, *how, **more)
 
     record_atomic = writing.atomic
     for module in (writing, rows):

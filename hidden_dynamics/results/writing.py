@@ -145,10 +145,11 @@ class UnderWayWriter:
     def _write_numbers(self, history: History) -> None:
         (self.directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
         if len(history.metrics) != self.evaluations:
-            _write_csv(self.directory / "clock.csv", history.clock)
-            _write_csv(self.directory / "metrics.csv", history.metrics)
+            _write_csv(self.directory / "clock.csv", history.clock, lasting=False)
+            _write_csv(self.directory / "metrics.csv", history.metrics, lasting=False)
             self.evaluations = len(history.metrics)
-        _write_bytes(self.directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
+        losses = np.array(history.losses, dtype=np.float64)
+        _write_bytes(self.directory / "train_loss.npy", np.save, losses, lasting=False)
 
     def _write_record(self, history: History, schedule: "Schedule") -> None:
         done = history.iteration - (self.done_before or 0)
@@ -163,18 +164,20 @@ class UnderWayWriter:
             "process": os.getpid(),
         }
         record = _record(self.about, history, self.network, self.report, "running", np.empty((0, 0)))
-        with atomic(self.directory / UNDERWAY) as handle:
-            json.dump({**record, "under_way": under_way}, handle, indent=2)
+        with atomic(self.directory / UNDERWAY, lasting=False) as handle:
+            handle.write(json.dumps({**record, "under_way": under_way}))
 
 
-def _write_bytes(path: Path, save: Callable[..., None], *content: Any, **arrays: np.ndarray) -> None:
+def _write_bytes(
+    path: Path, save: Callable[..., None], *content: Any, lasting: bool = True, **arrays: np.ndarray
+) -> None:
     """In one piece: where a disk is full, numpy and torch themselves raise errors that say nothing of a disk."""
     buffer = io.BytesIO()
     save(buffer, *content, **arrays)
-    with atomic(path, "wb") as handle:
+    with atomic(path, "wb", lasting) as handle:
         handle.write(buffer.getbuffer())
 
 
-def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
+def _write_csv(path: Path, rows: Sequence[Mapping[str, float]], lasting: bool = True) -> None:
     """One line per row; a cell is empty where its row has no such number (a test is made once)."""
-    write_rows(path, list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"], rows)
+    write_rows(path, list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"], rows, lasting)
