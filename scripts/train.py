@@ -39,7 +39,6 @@ from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
-from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.building import build, imported
 from hidden_dynamics.training.checkpoint import Checkpoint
@@ -92,7 +91,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         print(f"{run.id}: put back from its record, not trained again", flush=True)
         return True
     task, network, history, predictions = trained(configuration, run, data, device, fingerprint)
-    about = about_of(configuration, run, data, task, device, fingerprint)
+    about = about_of(configuration, run, data, task, device)
     writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
     if "error" in (history.failure or {}):
         return False
@@ -107,12 +106,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
 
 
 def about_of(
-    configuration: Configuration,
-    run: Run,
-    data: prepared.Prepared,
-    task: Any,
-    device: torch.device,
-    fingerprint: str,
+    configuration: Configuration, run: Run, data: prepared.Prepared, task: Any, device: torch.device
 ) -> dict[str, Any]:
     """What a run's record says of it before it is trained; `task` is None where it could not be built."""
     return {
@@ -134,7 +128,7 @@ def about_of(
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
-        "fingerprint": fingerprint,
+        "fingerprint": run.fingerprint(data.digest),
     }
 
 
@@ -147,15 +141,9 @@ def trained(
         task, network = build(run, data.arrays, device)
         updating = optimisers.build(network, run.spec["training"]["optimisers"])
         checkpoint = Checkpoint(Path(run.directory), fingerprint)
-        about = about_of(configuration, run, data, task, device, fingerprint)
+        about = about_of(configuration, run, data, task, device)
         writer = writing.UnderWayWriter(Path(run.directory), about, network, run.spec["training"]["report"])
-        said = Progress(run.id)
-
-        def report(history: loop.History, schedule: Schedule) -> None:
-            said(history, schedule)
-            writer(history, schedule)
-
-        history = loop.train(run.spec, task, network, updating, checkpoint, device, report, commit)
+        history = loop.train(run.spec, task, network, updating, checkpoint, device, Progress(run.id, writer), commit)
         return task, network, history, loop.predictions(run.spec, task, network, history)
     except OSError:  # of the disk, which the other runs need too
         raise

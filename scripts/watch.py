@@ -3,8 +3,8 @@
     python scripts/watch.py results/paper
     python scripts/watch.py results/evening --page watch.html
 
-It only reads, and locks nothing: it may run on any machine that sees the results. A run is shown some ten seconds after
-it has begun. One that is silent for three minutes, and three times its longest pause, is shown as standing still.
+It only reads, and locks nothing: it may run on any machine that sees the results. A run is shown twenty seconds after
+its start. One that is silent for three minutes, and three times its longest pause, is shown as standing still.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -12,7 +12,7 @@ import _bootstrap  # noqa: F401  isort: skip
 import contextlib
 import math
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,6 @@ import jinja2
 import numpy as np
 from rich.console import Console, Group
 from rich.live import Live
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -37,28 +36,24 @@ from hidden_dynamics.results.under_way import UnderWay
 from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.system.files import atomic
 
-SILENT, PAUSES = 180.0, 3  # seconds, and longest pauses of its own, after which a run is taken to stand still
+SILENT, PAUSES = 180.0, 3  # seconds, and pauses, after which a run stands still
 BARS, WIDTH, POINTS = "▁▂▃▄▅▆▇█", 15, 15
-ENDED = ("finished", "diverged", "failed")
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="{{ every }}">
 <meta name="viewport" content="width=device-width"><title>{{ scale }}: {{ summary[0] }}</title><style>
 :root { color-scheme: light dark; font: 16px/1.4 system-ui, sans-serif }
-body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
-table { border-collapse: collapse; width: 100% } td, p { font-variant-numeric: tabular-nums }
+body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem } table { border-collapse: collapse; width: 100% }
 th, td { border-bottom: 1px solid #8885; padding: .5rem .75rem .5rem 0; text-align: left; vertical-align: top }
 progress { width: 10rem } .bad { color: light-dark(#a00, #f88) } svg { height: 1.5rem; width: 8rem; display: block }
 svg { overflow: visible } polyline { fill: none; stroke: currentColor; vector-effect: non-scaling-stroke }
-</style></head><body><h1>Runs of {{ scale }}</h1>
-{% for line in summary %}<p>{{ line }}</p>{% endfor %}
+</style></head><body><h1>Runs of {{ scale }}</h1>{% for line in summary %}<p>{{ line }}</p>{% endfor %}
 {% if rows %}<table><thead><tr>{% for name in columns %}<th scope="col">{{ name }}{% endfor %}</tr></thead><tbody>
-{% for row in rows %}<tr><th scope="row">{{ row.label }}<br><small>{{ row.id }}</small>
+{% for row in rows %}<tr><th scope="row">{{ row.name[0] }}<br><small>{{ row.name[1] }}</small>
 <td><progress max="1" value="{{ row.share }}"></progress><br>{{ row.progress|join("<br>"|safe) }}
 <td>{{ row.loss }}{% if row.heights %}<svg viewBox="0 -1 {{ row.heights|length - 1 }} 1" preserveAspectRatio="none">
 <polyline points="{% for y in row.heights %}{{ loop.index0 }},{{ -y }} {% endfor %}"/></svg>{% endif %}
 <td>{{ row.evaluation|join("<br>"|safe) }}<td{% if row.still %} class="bad"{% endif %}>{{ row.left }}</tr>
-{% endfor %}</tbody></table>{% endif %}
-{% for line in failed %}<p class="bad">{{ line }}</p>{% endfor %}
+{% endfor %}</tbody></table>{% endif %}{% for line in failed %}<p class="bad">{{ line }}</p>{% endfor %}
 <p><small>Read at {{ at }}; again every {{ every }} s, as long as watch.py runs.</small></p></body></html>
 """
 COLUMNS = {"Run": 3, "Progress": 3, "Train loss": 2, "Last evaluation": 4, "Left": 2}  # and their shares of the width
@@ -68,8 +63,7 @@ COLUMNS = {"Run": 3, "Progress": 3, "Train loss": 2, "Last evaluation": 4, "Left
 class Row:
     """A run that is under way, in words. The `heights`, 0 to 1, are of the curve of its train losses."""
 
-    label: str
-    id: str
+    name: list[str]
     share: float
     progress: list[str]
     loss: str
@@ -90,25 +84,26 @@ class Watch:
         self._logs: dict[str, Log | None] = {}  # of the authors', that which speaks to a run
 
     def look(self) -> None:
-        self.rows, self.failed, counts = list[Row](), list[str](), Counter[str]()
-        seconds, waiting = defaultdict[Cell, list[float]](list), list[Run]()
+        self.rows, self.failed = list[Row](), list[str]()
+        counts = dict[str, int].fromkeys(("finished", "diverged", "failed"), 0)
+        seconds, waiting, outdated = defaultdict[Cell, list[float]](list), list[Run](), 0
         for run in self.runs:
             row = self._under_way(run)  # read before run.json, which it makes room for
             record, end = self._end(run)
-            if end in ENDED:
+            if end in counts:
                 counts[end] += 1
             elif row:
                 self.rows.append(row)
                 seconds[run.cell] += row.seconds[1:] if row.seconds else ()
             else:
-                counts["outdated"] += end == "outdated"
+                outdated += end == "outdated"
                 waiting.append(run)
             if end == "finished":
                 seconds[run.cell].append(sum(record["seconds"].values()))
             elif end == "failed":
                 self.failed.append(f"{run.id} failed: {record['failure']['error']}")
-        known = [float(np.mean(seconds[run.cell])) for run in waiting if seconds.get(run.cell)]
-        self.summary = [self._counted(counts, len(waiting)), self._left(known, len(waiting) - len(known))]
+        known = [float(np.mean(seconds[run.cell])) for run in waiting if seconds[run.cell]]
+        self.summary = self._summary(counts, len(waiting), outdated, known)
 
     def _end(self, run: Run) -> tuple[Mapping[str, Any], str]:
         """The record of a run that has ended, and how; "outdated" where it is of other code or settings."""
@@ -137,8 +132,7 @@ class Watch:
         left = ((whole - done) / pace, whole / pace) if pace else None
         still = silent > max(SILENT, PAUSES * about["longest_pause"])
         return Row(
-            label=f"{record['label']}, seed {run.seed}",
-            id=run.id,
+            name=[f"{record['label']}, seed {run.seed}", run.id],
             share=done / whole,
             progress=[f"{done} of {whole}", f"epoch {about['epoch']:.4g} of {about['epochs']:.4g}"],
             loss=f"{loss[0]:.4g}",
@@ -173,21 +167,17 @@ class Watch:
             if point.epoch in ours
         ][-1:]
 
-    def _counted(self, counts: Counter[str], waiting: int) -> str:
+    def _summary(self, counts: dict[str, int], waiting: int, outdated: int, known: list[float]) -> list[str]:
+        """Counts; the time left, of runs under way by their pace, of others as those of their task and model took."""
         still = sum(row.still for row in self.rows)
-        under_way = {"running": len(self.rows) - still, "standing still": still}
-        numbers = {name: counts[name] for name in ENDED} | under_way | {"waiting": waiting}
+        running, unknown = len(self.rows) - still, waiting - len(known)
+        numbers = counts | {"running": running, "standing still": still, "waiting": waiting}
         text = ", ".join(f"{number} {name}" for name, number in numbers.items() if number)
-        outdated = f" ({counts['outdated']} of them there, of other code or settings)" if counts["outdated"] else ""
-        return f"{len(self.runs)} runs: {text}{outdated}"
-
-    def _left(self, known: list[float], unknown: int) -> str:
-        """Hours of all runs: those under way by their own pace, those that wait as others of their task and model."""
-        running = sum(not row.still for row in self.rows)
+        again = f" ({outdated} of them there, of other code or settings)" if outdated else ""
         left = sum(known) + sum(row.seconds[0] for row in self.rows if row.seconds)
         at_once = f", {duration(left / running)} with {running} at a time" if running > 1 else ""
         others = f"; not known: {unknown} runs of models of which none has begun" if unknown else ""
-        return f"Left: {duration(left)} of training{at_once}{others}"
+        return [f"{len(self.runs)} runs: {text}{again}", f"Left: {duration(left)} of training{at_once}{others}"]
 
     def screen(self) -> Group:
         table = Table(expand=True, box=None, padding=(0, 2, 1, 0), header_style="bold")
@@ -195,15 +185,15 @@ class Watch:
             table.add_column(name, ratio=ratio, overflow="fold")
         for row in self.rows:
             bar, curve = "█" * round(WIDTH * row.share), "".join(BARS[round(7 * height)] for height in row.heights)
-            cells = [row.label, row.id], [f"{bar:░<{WIDTH}}", *row.progress], [row.loss, curve], row.evaluation
-            table.add_row(*("\n".join(map(escape, lines)) for lines in cells), Text(row.left, "red" * row.still))
+            cells = row.name, [f"{bar:░<{WIDTH}}", *row.progress], [row.loss, curve], row.evaluation
+            table.add_row(*(Text("\n".join(lines)) for lines in cells), Text(row.left, "red" * row.still))
         failed = (Text(line, "red") for line in self.failed)
         return Group(*self.summary, "", *([table] if self.rows else []), *failed)
 
     def page(self, every: int) -> str:
         template = jinja2.Template(PAGE, undefined=jinja2.StrictUndefined, autoescape=True)
-        about = {"scale": self.configuration.results, "columns": COLUMNS, "every": every}
-        return template.render(vars(self), at=time.strftime("%Y-%m-%d %H:%M:%S"), **about)
+        about = {"scale": self.configuration.results, "columns": COLUMNS, "at": time.strftime("%Y-%m-%d %H:%M:%S")}
+        return template.render(vars(self), every=every, **about)
 
 
 def heights(losses: list[float]) -> list[float]:

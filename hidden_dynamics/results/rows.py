@@ -11,12 +11,10 @@ from hidden_dynamics.system.files import atomic
 Row = Mapping[str, str]
 
 
-def write_rows(
-    path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], lasting: bool = True
-) -> None:
-    """Write rows in one piece (`lasting`: as of `atomic`); a ValueError where a row has something that is no column, an
-    OSError where the disk is full or read-only."""
-    with atomic(path, lasting=lasting) as handle:
+def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows in one piece; a ValueError where a row has something that is no column, an OSError where the disk is
+    full or read-only."""
+    with atomic(Path(path)) as handle:
         writer = csv.DictWriter(handle, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(map(as_text, rows))

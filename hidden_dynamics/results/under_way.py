@@ -1,8 +1,5 @@
-"""The files of a run that is under way: metrics.csv, clock.csv and train_loss.npy so far, and underway.json.
-
-`results.writing.UnderWayWriter` writes them now and then, each in one piece. underway.json is what run.json will be, as
-far as it is known; it goes when run.json comes, which alone says that a run is whole.
-"""
+"""The files of a run that is under way: metrics.csv, clock.csv and train_loss.npy so far, and underway.json, which is
+what run.json will be, as far as it is known, and goes when that comes: it alone says that a run is whole."""
 
 import json
 import time

@@ -11,10 +11,11 @@ import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
@@ -22,15 +23,13 @@ from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import with_checksums
 from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.files import atomic
+from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import chosen, of_history
 
-if TYPE_CHECKING:
-    from hidden_dynamics.tasks.schedule import Schedule
-
 SECONDS = 5.0  # at least between two writings of a run that is under way
 SHARE = 0.001  # of the run's time, at most, is spent on them
-FIRST = 0.01  # seconds that the first one is taken to last
+FIRST = 0.02  # seconds that the first one is taken to last
 LOSSES = 50  # the last ones that underway.json tells
 
 
@@ -86,7 +85,7 @@ def _record(
     network: nn.Module | None,
     report: Mapping[str, str],
     status: str,
-    norms: np.ndarray,
+    norms: ArrayLike,
 ) -> dict[str, Any]:
     """What run.json says, or underway.json before it."""
     reported = chosen(history.metrics, report)
@@ -111,25 +110,19 @@ class UnderWayWriter:
     """Writes what there is of a run so far; called after every step and evaluation of its training.
 
     It spends `SHARE` of the run's time at most: what it has spent says when it writes next. A run goes on where a disk
-    is full or away: its checkpoint, which matters, says so.
-
-    Args:
-        directory, about, network, report: as of `write`.
-
-    Attributes:
-        seconds: spent in writing.
+    is full or away: its checkpoint, which matters, says so. Its arguments are those of `write`.
     """
 
     def __init__(self, directory: Path, about: Mapping[str, Any], network: nn.Module, report: Mapping[str, str]):
         self.directory, self.about, self.network, self.report = directory, about, network, report
-        self.began, self.started, self.seconds = time.monotonic(), time.time(), 0.0
+        self.began, self.started, self.seconds = time.monotonic(), time.time(), 0.0  # spent
         self.due, self.written = self.began + max(SECONDS, FIRST / SHARE), self.began
-        self.done_before: int | None = None  # iterations, of a run that is continued
-        self.evaluations, self.longest_pause = -1, 0.0
+        self.done_before = self.evaluations = -1  # iterations, of a run that is continued; those that are written
+        self.longest_pause = 0.0
 
-    def __call__(self, history: History, schedule: "Schedule") -> None:
+    def __call__(self, history: History, schedule: Schedule) -> None:
         now = time.monotonic()
-        if self.done_before is None:
+        if self.done_before < 0:
             self.done_before = history.iteration
         if now < self.due:
             return
@@ -145,39 +138,35 @@ class UnderWayWriter:
     def _write_numbers(self, history: History) -> None:
         (self.directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
         if len(history.metrics) != self.evaluations:
-            _write_csv(self.directory / "clock.csv", history.clock, lasting=False)
-            _write_csv(self.directory / "metrics.csv", history.metrics, lasting=False)
+            _write_csv(self.directory / "clock.csv", history.clock)
+            _write_csv(self.directory / "metrics.csv", history.metrics)
             self.evaluations = len(history.metrics)
-        losses = np.array(history.losses, dtype=np.float64)
-        _write_bytes(self.directory / "train_loss.npy", np.save, losses, lasting=False)
+        _write_bytes(self.directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
 
-    def _write_record(self, history: History, schedule: "Schedule") -> None:
-        done = history.iteration - (self.done_before or 0)
+    def _write_record(self, history: History, schedule: Schedule) -> None:
         under_way = {
             "iterations": schedule.iterations,  # of the whole run, as are its epochs
             "epochs": schedule.epochs(schedule.iterations),
             "epoch": schedule.epochs(history.iteration),
             "losses": history.losses[-LOSSES:],
             "started": self.started,  # or continued, in seconds since 1970
-            "pace": done / (self.written - self.began),  # iterations per second since then, evaluations included
+            "pace": (history.iteration - self.done_before) / (self.written - self.began),  # per second since then
             "longest_pause": self.longest_pause,  # seconds between two writings
             "process": os.getpid(),
         }
-        record = _record(self.about, history, self.network, self.report, "running", np.empty((0, 0)))
-        with atomic(self.directory / UNDERWAY, lasting=False) as handle:
+        record = _record(self.about, history, self.network, self.report, "running", [])
+        with atomic(self.directory / UNDERWAY) as handle:
             handle.write(json.dumps({**record, "under_way": under_way}))
 
 
-def _write_bytes(
-    path: Path, save: Callable[..., None], *content: Any, lasting: bool = True, **arrays: np.ndarray
-) -> None:
+def _write_bytes(path: Path, save: Callable[..., None], *content: Any, **arrays: np.ndarray) -> None:
     """In one piece: where a disk is full, numpy and torch themselves raise errors that say nothing of a disk."""
     buffer = io.BytesIO()
     save(buffer, *content, **arrays)
-    with atomic(path, "wb", lasting) as handle:
+    with atomic(path, "wb") as handle:
         handle.write(buffer.getbuffer())
 
 
-def _write_csv(path: Path, rows: Sequence[Mapping[str, float]], lasting: bool = True) -> None:
+def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
     """One line per row; a cell is empty where its row has no such number (a test is made once)."""
-    write_rows(path, list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"], rows, lasting)
+    write_rows(path, list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"], rows)

@@ -13,13 +13,12 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextlib.contextmanager
-def atomic(path: str | Path, mode: str = "w", lasting: bool = True) -> Iterator[IO]:
+def atomic(path: str | Path, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file beside `path`; move it there only if the block ends without an error.
 
     Args:
         path: the final name; its directory is made if it does not exist.
         mode: "w" (UTF-8 text) or "wb".
-        lasting: whether it waits until the disk has the content; without, a machine that loses power may lose that.
 
     Raises:
         OSError: the disk is full or read-only, and is named; nothing is left at `path` that was not there before.
@@ -28,19 +27,18 @@ def atomic(path: str | Path, mode: str = "w", lasting: bool = True) -> Iterator[
     with naming_the_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with _moved_when_whole(descriptor, name, path, mode, lasting) as handle:
+        with _moved_when_whole(descriptor, name, path, mode) as handle:
             yield handle
 
 
 @contextlib.contextmanager
-def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str, lasting: bool) -> Iterator[IO]:
+def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str) -> Iterator[IO]:
     try:
         encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
         with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as handle:
             yield handle
             handle.flush()
-            if lasting:
-                os.fsync(handle.fileno())
+            os.fsync(handle.fileno())
         os.chmod(name, 0o666 & ~_umask())  # mkstemp made it private to this user
         os.replace(name, path)
     except BaseException:
