@@ -22,7 +22,7 @@ for name, artifact in ARTIFACTS.items():
             artifact=name,
             made_by=lambda wildcards, name=name: made_by(name),
         message:
-            "Rendering {params.artifact}"
+            f"Rendering {name}: {' '.join(shown(artifact))}"
         shell:
             "python scripts/render.py --artifact {params.artifact} > {log:q} 2>&1"
 

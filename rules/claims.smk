@@ -19,7 +19,7 @@ rule render_claims:
     params:
         made_by=[CONFIGURED, code_digest("scripts.render_claims.main")],
     message:
-        "Gathering the verdicts on all claims"
+        "Gathering the verdicts on all claims: {output}"
     shell:
         "python scripts/render_claims.py > {log:q} 2>&1"
 

@@ -113,9 +113,10 @@ def with_marks(artifact):
 
 
 def say_where():
-    """Name the files of the artifacts that this invocation was asked for."""
-    asked = [ARTIFACTS[target] for target in workflow.dag_settings.targets if target in ARTIFACTS]
-    if files := [file for artifact in asked for file in shown(artifact)]:
+    """Name the files that this invocation was asked for, if by name: of artifacts, the page, the verdicts."""
+    places = {name: shown(artifact) for name, artifact in ARTIFACTS.items()}
+    places |= {"all": [PATHS.index], "index": [PATHS.index], "claims": [PATHS.all_verdicts]}
+    if files := [file for target in workflow.dag_settings.targets or ["all"] for file in places.get(target, [])]:
         logger.info(f"Made: {' '.join(files)}")
 
 

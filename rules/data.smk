@@ -22,7 +22,7 @@ rule fetch:
     params:
         sha256=lambda wildcards: CONFIGURATION.datasets[wildcards.dataset].files[wildcards.file].sha256,
     message:
-        "Downloading {wildcards.file} of {wildcards.dataset}"
+        "Downloading {wildcards.file} of {wildcards.dataset}: {output}"
     shell:
         "python scripts/fetch.py --dataset {wildcards.dataset} --file {wildcards.file} --output {output:q}"
         f" {MIRROR} > {{log:q}} 2>&1"
@@ -66,7 +66,7 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
             raw=lambda wildcards: raw_option(PREPARED[wildcards.prepared].dataset),
             code=lambda wildcards: preparing_code(PREPARED[wildcards.prepared].dataset),
         message:
-            "Preparing {wildcards.prepared}"
+            "Preparing {wildcards.prepared}: {output.arrays}"
         shell:
             "python scripts/prepare.py --dataset {params.dataset} --settings {params.settings:q} {params.raw}"
             " --output {output.arrays:q} > {log:q} 2>&1"

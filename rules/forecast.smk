@@ -22,7 +22,7 @@ rule calibrate:
         identities=IDENTITIES,
         measuring=code_digest("scripts.calibrate.main"),
     message:
-        "Calibrating the runs of the scale {SETTINGS.scale} on this machine"
+        "Calibrating the runs of the scale {SETTINGS.scale} on this machine: {output}"
     shell:
         "python scripts/calibrate.py --threads {params.threads} --cores {threads} --output {output:q} 2> {log:q}"
 
@@ -43,6 +43,6 @@ rule forecast:
     params:
         cores=all_cores(),
     message:
-        "Forecasting the cost of the scale {SETTINGS.scale}"
+        "Forecasting the cost of the scale {SETTINGS.scale}: {CONFIGURATION.results}/forecast.md"
     shell:
         "python scripts/forecast.py --cores {params.cores} 2> {log:q}"

@@ -20,7 +20,7 @@ rule render_index:
     params:
         made_by=[CONFIGURED, code_digest("scripts.render_index.main")],
     message:
-        "Rendering the page of everything"
+        "Rendering the page of everything: {output}"
     shell:
         "python scripts/render_index.py > {log:q} 2>&1"
 

@@ -30,7 +30,7 @@ rule measure_cost:
         identities=lambda wildcards: [run.identity for run in ARTIFACTS[wildcards.artifact].measured_runs()],
         measuring=code_digest("scripts.measure_cost.main"),
     message:
-        "Measuring the costs that {wildcards.artifact} shows"
+        "Measuring the costs that {wildcards.artifact} shows: {output}"
     shell:
         "python scripts/measure_cost.py --artifact {wildcards.artifact}"
         " --threads $(( {threads} < {params.threads} ? {threads} : {params.threads} )) > {log:q} 2>&1"
@@ -63,6 +63,6 @@ rule measure_features:
         identities=lambda wildcards: [run.identity for run in runs_of(wildcards)],
         measuring=code_digest("scripts.measure_features.main"),
     message:
-        "Measuring the image features that {wildcards.artifact} shows"
+        "Measuring the image features that {wildcards.artifact} shows: {output}"
     shell:
         "python scripts/measure_features.py --artifact {wildcards.artifact} --threads {threads} > {log:q} 2>&1"

@@ -18,6 +18,6 @@ rule summarise:
     params:
         made_by=[CONFIGURED, code_digest("scripts.summarise.main")],
     message:
-        "Summarising all runs"
+        "Summarising all runs: {output}"
     shell:
         "python scripts/summarise.py > {log:q} 2>&1"

@@ -7,6 +7,7 @@
 
 for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.left_out]:
     jobs, entry = TrainingJobs(CONFIGURATION, task), CONFIGURATION.tasks[task]
+    place = PATHS.run(task, *("*" if key in jobs.shared else f"{{wildcards.{key}}}" for key in ("model", "seed")))
     at_once = min(SETTINGS.runs_per_gpu, jobs.runs_of_a_job) if gpus() else 1
 
     rule:
@@ -41,7 +42,7 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
             identity=jobs.identity,
             writing=code_digest("scripts.train.main"),
         message:
-            f"Training {jobs.said('model')} on {task}, seed {jobs.said('seed')}"
+            f"Training {jobs.said('model')} on {task}, seed {jobs.said('seed')}: {place}"
         shell:  # exec: a shell in between would end at the first SIGTERM, and its job before a checkpoint is written
             "exec python scripts/train_job.py --task {params.task} {params.options}"
             f" --threads {{threads}} --at-once {{resources.at_once}} {REQUEUE} > {{log:q}} 2>&1"

@@ -34,6 +34,7 @@ from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PRE
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.results import records, writing
+from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
@@ -71,7 +72,7 @@ def train_all() -> int:
     with devices.turn(device, configuration.settings.runs_per_gpu) as device:
         for run in runs:
             with alone(Path(run.directory, ".lock"), run.id):
-                sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, "checkpoint.pt"))
+                sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, UNDERWAY, "checkpoint.pt"))
                 done.append(train_run(configuration, run, device))
     return int(not (given.job or all(done)))
 
@@ -87,10 +88,29 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     data = prepared.load(path, run.spec["dataset"], run.spec["data"])
     fingerprint = run.fingerprint(data.digest)
     if records.put_back(Path(run.directory), fingerprint):
+        Path(run.directory, UNDERWAY).unlink(missing_ok=True)  # of a training that was killed
         print(f"{run.id}: put back from its record, not trained again", flush=True)
         return True
     task, network, history, predictions = trained(configuration, run, data, device, fingerprint)
-    about = {
+    about = about_of(configuration, run, data, task, device)
+    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
+    if "error" in (history.failure or {}):
+        return False
+    outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
+    if history.failure:
+        outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)
+    print(
+        f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training",
+        flush=True,
+    )
+    return True
+
+
+def about_of(
+    configuration: Configuration, run: Run, data: prepared.Prepared, task: Any, device: torch.device
+) -> dict[str, Any]:
+    """What a run's record says of it before it is trained; `task` is None where it could not be built."""
+    return {
         "run": run.id,
         "scale": configuration.scale_name,
         "label": configuration.models[run.model].label,
@@ -109,20 +129,8 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
-        "commit": history.commit,
-        "fingerprint": fingerprint,
+        "fingerprint": run.fingerprint(data.digest),
     }
-    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
-    if "error" in (history.failure or {}):
-        return False
-    outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
-    if history.failure:
-        outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)
-    print(
-        f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training",
-        flush=True,
-    )
-    return True
 
 
 def trained(
@@ -134,7 +142,9 @@ def trained(
         task, network = build(run, data.arrays, device)
         updating = optimisers.build(network, run.spec["training"]["optimisers"])
         checkpoint = Checkpoint(Path(run.directory), fingerprint)
-        history = loop.train(run.spec, task, network, updating, checkpoint, device, Progress(run.id), commit)
+        about = about_of(configuration, run, data, task, device)
+        writer = writing.UnderWayWriter(Path(run.directory), about, network, run.spec["training"]["report"])
+        history = loop.train(run.spec, task, network, updating, checkpoint, device, Progress(run.id, writer), commit)
         return task, network, history, loop.predictions(run.spec, task, network, history)
     except OSError:  # of the disk, which the other runs need too
         raise

@@ -24,7 +24,7 @@ def about(rule):
         "docstring": rule.docstring,
         "environment": Path(str(rule.conda_env)).stem,
         "log": bool(rule.log),
-        "message": bool(rule.message),
+        "message": rule.message,
         "reported": [str(file) for file in rule.output if is_flagged(file, "report")],
         "resources": {name: value for name, value in resources.items() if isinstance(value, int)},
     }

@@ -96,7 +96,7 @@ def test_the_lock_names_no_index_and_no_local_path():
 
 def test_dependencies_are_what_environments_name_directly_and_what_runs_the_workflow():
     named = set().union(*PROJECT["tool"]["hidden-dynamics"]["environments"].values())
-    assert named < DIRECT and DIRECT - named == {"snakemake", "snakemake-executor-plugin-slurm", "pygments"}
+    assert named < DIRECT and DIRECT - named == {"snakemake", "snakemake-executor-plugin-slurm", "pygments", "rich"}
 
 
 def needed_by(environment):

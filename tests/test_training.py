@@ -30,6 +30,7 @@ from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.results import rows, writing
 from hidden_dynamics.results.records import record_of as archived
 from hidden_dynamics.results.run_files import RunFiles, is_finished
+from hidden_dynamics.results.under_way import UNDERWAY, UnderWay
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.tasks.task import PredictingTask, TaskOfParts, ValidatedTask
@@ -664,9 +665,9 @@ def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, ca
     call(workplace.arguments())
     written = []
 
-    def noting(path, mode="w"):
+    def noting(path, *how, **more):
         written.append((Path(path).name, (workplace.run / "run.json").exists()))
-        return record_atomic(path, mode)
+        return record_atomic(path, *how, **more)
 
     record_atomic = writing.atomic
     for module in (writing, rows):
@@ -674,6 +675,36 @@ def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, ca
     call(workplace.arguments(workplace.config(epochs=7)))
     assert [name for name, _ in written] == ["metrics.csv", "clock.csv", "train_loss.npy", "model.pt", "run.json"]
     assert not any(there for _, there in written)
+
+
+@pytest.mark.parametrize("end, code", [("stopped", 143), ("failed", 1)])
+def test_what_a_run_under_way_has_written_is_the_beginning_of_what_it_leaves(workplace, call, monkeypatch, end, code):
+    """Of one in whose directory another has finished, and which is stopped, or fails, on its way."""
+    call(workplace.arguments(workplace.config(epochs=7)))
+    looks, write = [], writing.UnderWayWriter.__call__
+
+    def writing_and_looking(writer, history, schedule):
+        write(writer, history, schedule)
+        files = UnderWay(workplace.run)
+        looks.append((files.record(), files.metrics(), files.train_loss().tolist(), files.clock()))
+        assert not (workplace.run / "run.json").exists()
+        if len(looks) == 3:
+            signal.raise_signal(signal.SIGTERM) if end == "stopped" else [].pop()
+
+    for name, value in {"SECONDS": 0.0, "SHARE": math.inf}.items():
+        monkeypatch.setattr(writing, name, value)
+    monkeypatch.setattr(writing.UnderWayWriter, "__call__", writing_and_looking)
+    assert call(workplace.arguments())[0] == code
+    assert (workplace.run / UNDERWAY).exists() == (end == "stopped")
+    assert call(workplace.arguments())[0] == 0 and not (workplace.run / UNDERWAY).exists()
+    files, looks = RunFiles(workplace.run), looks if end == "stopped" else looks[3:]  # which are done again
+    assert len(looks) == 8
+    for done, (record, metrics, losses, clock) in enumerate(looks, 1):
+        assert set(record) == {*files.record(), "under_way"} - {"files", "checksum"}
+        assert metrics == files.metrics()[: len(metrics)] and clock == files.clock()[: len(metrics)]
+        assert losses == files.train_loss().tolist()[: record["iterations"]] and len(losses) + len(metrics) == done
+        about = record["status"], record["under_way"]["iterations"], record["under_way"]["epoch"]
+        assert about == ("running", 6, len(losses))
 
 
 @pytest.mark.parametrize(("evaluate_every", "rows"), [(1, ["1"]), (4, [])])

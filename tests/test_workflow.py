@@ -124,9 +124,9 @@ def test_what_is_missing_or_changed_reaches_just_the_jobs_that_it_concerns(workf
     assert {re.search(r"on (\w+, seed \d)", job)[1] for job in trained} == {
         f"{task}, seed 1" for task in ("mnist", "pmnist", "parity")
     }
-    assert after_deleting.result() == {"Rendering momentumrnn_figure9"}
+    assert after_deleting.result() == {"Rendering momentumrnn_figure9: out/demo/figures/momentumrnn_figure9.png"}
     assert {re.search(r"on (\w+)", job)[1] for job in of_cell.result() if job.startswith("Training")} == {"mnist"}
-    assert of_title.result() == {"Rendering momentumrnn_table7"}
+    assert of_title.result() == {"Rendering momentumrnn_table7: out/demo/tables/momentumrnn_table7.html"}
 
 
 def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
@@ -235,7 +235,7 @@ def test_a_seed_that_is_added_is_trained_alone_and_leaves_finished_runs_as_they_
         assert trained.read_text().split()[2 * models :] == ["2"] * models
         assert files() == before
         said = process.run("--dry-run", "claims", *records(3), scale=scale, seeds=[2, 1, 0, 3])
-        again = re.findall(rf"^Job \d+: Training .* on {task}, (seed.*)$", said, flags=re.MULTILINE)
+        again = re.findall(rf"^Job \d+: Training .* on {task}, (seed.*): out/", said, flags=re.MULTILINE)
         assert again == ["seed 3"]
 
 
@@ -385,7 +385,7 @@ def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
     for device, rules in on.items():
         for name in set(rules) - targets:
             rule = rules[name]
-            assert rule["log"] and rule["message"], name
+            assert rule["log"] and re.search(r"/|{output|{CONFIGURATION", rule["message"]), name
             assert (repository.root / "envs" / f"{rule['environment']}.yaml").is_file(), name
             assert {"_cores", "mem_mb", "runtime"} <= set(rule["resources"]), name
             assert rule["resources"]["mem_mb"] >= 500, name  # a cluster's job runs a Snakemake of its own

@@ -1,25 +1,37 @@
 """The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and, where it recorded
 gradients or predictions, hidden_gradients.npz and predictions.npz. A run that failed leaves them empty, and no weights.
+Those of a run that is under way (results.under_way).
 """
 
+import contextlib
 import io
 import json
+import os
 import platform
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
 from hidden_dynamics.configuration.spec import Report
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import with_checksums
+from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.files import atomic
+from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import chosen, of_history
+
+SECONDS = 5.0  # at least between two writings of a run that is under way
+SHARE = 0.001  # of the run's time, at most, is spent on them
+FIRST = 0.02  # seconds that the first one is taken to last
+LOSSES = 50  # the last ones that underway.json tells
 
 
 def write(
@@ -60,13 +72,31 @@ def write(
     if network is not None and not failed:
         weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
         _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
+    status = "failed" if failed else "finished" if history.diverged_at is None else "diverged"
+    record = _record(about, history, network, report, status, norms)
+    with atomic(directory / "run.json") as handle:
+        json.dump(with_checksums(record, directory, written), handle, indent=2)
+        handle.write("\n")
+    (directory / UNDERWAY).unlink(missing_ok=True)
+
+
+def _record(
+    about: Mapping[str, Any],
+    history: History,
+    network: nn.Module | None,
+    report: Mapping[str, str],
+    status: str,
+    norms: ArrayLike,
+) -> dict[str, Any]:
+    """What run.json says, or underway.json before it."""
     reported = chosen(history.metrics, report)
     if reported:
         reported["metrics"] |= of_history(history.metrics, norms)
-    record = {
+    return {
         **about,
+        "commit": history.commit,
         "parameters": None if network is None else sum(parameter.numel() for parameter in network.parameters()),
-        "status": "failed" if failed else "finished" if history.diverged_at is None else "diverged",
+        "status": status,
         "diverged_at": history.diverged_at,
         "failure": history.failure,
         "averaged_since": history.averaged_since,
@@ -75,9 +105,59 @@ def write(
         "seconds": {"training": history.training_seconds, "evaluation": history.evaluation_seconds},
         "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
     }
-    with atomic(directory / "run.json") as handle:
-        json.dump(with_checksums(record, directory, written), handle, indent=2)
-        handle.write("\n")
+
+
+class UnderWayWriter:
+    """Writes what there is of a run so far; called after every step and evaluation of its training.
+
+    It spends `SHARE` of the run's time at most: what it has spent says when it writes next. A run goes on where a disk
+    is full or away: its checkpoint, which matters, says so. Its arguments are those of `write`.
+    """
+
+    def __init__(self, directory: Path, about: Mapping[str, Any], network: nn.Module, report: Mapping[str, str]):
+        self.directory, self.about, self.network, self.report = directory, about, network, report
+        self.began, self.started, self.seconds = time.monotonic(), time.time(), 0.0  # spent
+        self.due, self.written = self.began + max(SECONDS, FIRST / SHARE), self.began
+        self.done_before = self.evaluations = -1  # iterations, of a run that is continued; those that are written
+        self.longest_pause = 0.0
+
+    def __call__(self, history: History, schedule: Schedule) -> None:
+        now = time.monotonic()
+        if self.done_before < 0:
+            self.done_before = history.iteration
+        if now < self.due:
+            return
+        with contextlib.suppress(OSError):
+            self._write_numbers(history)
+        took = 1.5 * (time.monotonic() - now)  # with underway.json, the smaller part; the next ones, as long as these
+        self.due = max(now + SECONDS, self.began + (self.seconds + 2 * took) / SHARE)
+        self.longest_pause, self.written = max(self.longest_pause, now - self.written, self.due - now), now
+        with contextlib.suppress(OSError):
+            self._write_record(history, schedule)
+        self.seconds += time.monotonic() - now
+
+    def _write_numbers(self, history: History) -> None:
+        (self.directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
+        if len(history.metrics) != self.evaluations:
+            _write_csv(self.directory / "clock.csv", history.clock)
+            _write_csv(self.directory / "metrics.csv", history.metrics)
+            self.evaluations = len(history.metrics)
+        _write_bytes(self.directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
+
+    def _write_record(self, history: History, schedule: Schedule) -> None:
+        under_way = {
+            "iterations": schedule.iterations,  # of the whole run, as are its epochs
+            "epochs": schedule.epochs(schedule.iterations),
+            "epoch": schedule.epochs(history.iteration),
+            "losses": history.losses[-LOSSES:],
+            "started": self.started,  # or continued, in seconds since 1970
+            "pace": (history.iteration - self.done_before) / (self.written - self.began),  # per second since then
+            "longest_pause": self.longest_pause,  # seconds between two writings
+            "process": os.getpid(),
+        }
+        record = _record(self.about, history, self.network, self.report, "running", [])
+        with atomic(self.directory / UNDERWAY) as handle:
+            handle.write(json.dumps({**record, "under_way": under_way}))
 
 
 def _write_bytes(path: Path, save: Callable[..., None], *content: Any, **arrays: np.ndarray) -> None:

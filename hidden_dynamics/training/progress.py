@@ -1,6 +1,7 @@
 """The progress of a run, as lines on stdout."""
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,12 +12,13 @@ SECONDS, AFTER_AN_EVALUATION = 60.0, 10.0  # between lines; the latter where the
 
 
 class Progress:
-    """Called after every step and evaluation of the training named `name`."""
+    """Called after every step and evaluation of the training named `name`, as is then `write`."""
 
-    def __init__(self, name: str):
-        self.name, self.said, self.evaluations = name, 0.0, -1
+    def __init__(self, name: str, write: "Callable[[History, AnySchedule], None]"):
+        self.name, self.write, self.said, self.evaluations = name, write, 0.0, -1
 
     def __call__(self, history: "History", schedule: "AnySchedule") -> None:
+        self.write(history, schedule)
         wait = SECONDS if len(history.metrics) == self.evaluations else AFTER_AN_EVALUATION
         if time.monotonic() - self.said <= wait:
             return

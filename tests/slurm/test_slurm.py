@@ -319,7 +319,7 @@ def test_a_failing_training_is_retried_and_reported_with_its_cause_and_mended_al
     before = {name: len(interrupted.trace(f"{name}-0")) for name in ("limited", "cancelled")}
     (interrupted.root / "mended").touch()
     said = interrupted.run(*(f"{run_of(name)}/run.json" for name in (*before, "failing")))
-    assert re.findall(r"^Job \d+: (Training.*)$", said, flags=re.MULTILINE) == ["Training lstm-n3 on failing, seed 0"]
+    assert re.findall(r"^Job \d+: Training (.*): \S+$", said, flags=re.MULTILINE) == ["lstm-n3 on failing, seed 0"]
     assert {name: len(interrupted.trace(f"{name}-0")) for name in before} == before
     assert_same_runs(interrupted, one_machine, "failing/*/seed0", 1)
 

@@ -24,7 +24,8 @@ from hidden_dynamics.measurements.forecast.calibration import About, Calibration
 from hidden_dynamics.measurements.forecast.stand_ins import stand_in
 from hidden_dynamics.measurements.processes import in_fresh_process, peak_resident, processor
 from hidden_dynamics.system.files import ROOT
-from hidden_dynamics.tasks.task import Task, tested_apart
+from hidden_dynamics.tasks.schedule import AnySchedule
+from hidden_dynamics.tasks.task import AnyTask, Task, tested_apart
 from hidden_dynamics.training import devices, optimisers
 from hidden_dynamics.training.building import build
 
@@ -128,7 +129,9 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
     }
 
 
-def _iterations(run: Run, task: Any, network: optimisers.Network, schedule: Schedule, clock: Clock) -> Iterator[float]:
+def _iterations(
+    run: Run, task: AnyTask, network: optimisers.Network, schedule: AnySchedule, clock: Clock
+) -> Iterator[float]:
     """Seconds of a unit of the schedule's work, of each iteration after the first."""
     updating, end = optimisers.build(network, run.spec["training"]["optimisers"]), float("inf")
     network.train()
