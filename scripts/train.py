@@ -38,7 +38,7 @@ from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
-from hidden_dynamics.training import devices, loop, optimisers
+from hidden_dynamics.training import devices, loop, optimisers, solver_check
 from hidden_dynamics.training.building import build, imported
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
@@ -105,6 +105,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         "test_set": getattr(task, "test_set", None),
         "split": getattr(task, "split", None),
         "limits": getattr(task, "limits", None),
+        "solver": None if network is None else solver_check.check(run.spec, task, network, history),
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),

@@ -21,6 +21,8 @@ A task is a class with
     evaluate(network)                       {"test_loss": ..., ...} over the whole test set
     evaluate_test(network)                  may be left out; measured once, on the weights of the reported evaluation,
                                             in which case `evaluate` is of a validation set
+    test_on_first(items, network)           may be left out, and then no ODE's solver is checked; how many of the first
+                                            `items` of the test set there are, and the metrics of the test on these
     predictions(network)                    may be left out; the answers on the test set by name, arrays, on the weights
                                             of the reported evaluation, where training.record_predictions asks for them
     hidden_state                               may be left out: what a batch hands on to the next one, nested tuples of

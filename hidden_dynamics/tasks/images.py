@@ -1,5 +1,6 @@
 """Image classification (ACE-NODE, Section 4.1): random crops to train on, a part held out to choose by."""
 
+import copy
 import functools
 import math
 from collections.abc import Iterator, Mapping
@@ -83,6 +84,12 @@ class ImageClassification:
     def evaluate(self, network: nn.Module) -> dict[str, float]:
         """Mean cross-entropy and accuracy (a fraction) over the split that the reported epoch is chosen by."""
         return self._measure(self.settings.select_on, network)
+
+    def test_on_first(self, items: int, network: nn.Module) -> tuple[int, dict[str, float]]:
+        """The metrics of the test on at most so many of its images, the first ones; and how many these were."""
+        fewer = copy.copy(self)
+        fewer.images, fewer.labels = (of | {"test": of["test"][:items]} for of in (self.images, self.labels))
+        return len(fewer.labels["test"]), fewer._measure("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:

@@ -5,6 +5,7 @@ follows.
 """
 
 import contextlib
+import copy
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -84,6 +85,12 @@ class SplitSeries:
     def evaluate(self, network: SeriesNetwork) -> dict[str, float]:
         """Of the validation part; of the test part where nothing is held out."""
         return self._measured("validation" if "validation" in self.parts else "test", network)
+
+    def test_on_first(self, items: int, network: SeriesNetwork) -> tuple[int, dict[str, float]]:
+        """The metrics of the test on at most so many of its series, the first ones; and how many these were."""
+        fewer = copy.copy(self)
+        fewer.parts = self.parts | {"test": self.parts["test"][:items]}
+        return len(fewer.parts["test"]), fewer._measured("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:
