@@ -7,15 +7,16 @@ Afterwards they are as they were, and the network's own counts of evaluations, t
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torchdiffeq import odeint
 
 from hidden_dynamics.models.continuous.attention import RandomRate
-from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State, _parts
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State
 from hidden_dynamics.models.latent_family.lockstep import Gaps, gaps
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore, Passed
 from hidden_dynamics.models.latent_family.ode_rnn_rollout import rollout
@@ -86,12 +87,12 @@ class _Noting(Integral):
         super().__init__(integral.dynamics, replace(given, **finer), solvers)
         self.cuts, self.solvers = 1 if adaptive or step else 2**level, solvers
         solvers.adaptive |= adaptive
-        setting = f"{given.rtol:g} and {given.atol:g}" if adaptive else f"step {step:g}" if step else "one step"
-        solvers.texts.append(f"{given.method}, {setting}")
+        setting = f"{given.rtol:g}, {given.atol:g}" if adaptive else f"step {step:g}" if step else "one step"
+        solvers.texts.append(f"{given.method} ({setting})")
 
     def forward(self, y: State) -> State:
         end = super().forward(y)
-        self._note(y, torch.tensor([0.0, 1.0], dtype=torch.float64), end)
+        self._note(y, torch.tensor([0.0, 1.0], dtype=_whole(end).dtype), end)
         return end
 
     def of_rows(self, y: State, times: Tensor, offsets: Tensor, series: Tensor) -> tuple[Tensor, Tensor]:
@@ -100,55 +101,45 @@ class _Noting(Integral):
             times = torch.cat([inner.flatten(), times[-1:]])
             offsets = torch.cat([offsets[:1], offsets[1:-1].repeat_interleave(self.cuts), offsets[-1:]])
         rows, end = super().of_rows(y, times, offsets, series)
-        self._note(y, times, end if isinstance(y, Tensor) else None)
+        if len(times) > 1:  # of a tuple, the end of one part alone is known
+            self._note(y, times, end if isinstance(y, Tensor) else None)
         return rows, end
 
     def _note(self, y: State, times: Tensor, end: State | None) -> None:
         if not any(isinstance(module, RandomRate) for module in self.dynamics.modules()):
             self.solvers.note(self._there_and_back, y, times, end)
         elif not self.solvers.flows:
-            self.solvers.why = "the dynamics draw a part of them anew at each evaluation"
+            self.solvers.why = "a part of the dynamics is drawn anew at each evaluation"
 
     def _there_and_back(self, y: State, times: Tensor, end: State | None) -> Pairs:
-        """Where the end is not known, of a tuple's solution at rows, the way there is gone once more."""
-        start, shapes = _row_of(y), [part.shape for part in ((y,) if isinstance(y, Tensor) else y)]
-        last = self._solved(start, shapes, times, 1) if end is None else _row_of(end)
-        yield start, self._solved(last, shapes, (times[0] + times[-1] - times).flip(0), -1)
+        shapes = None if isinstance(y, Tensor) else [part.shape for part in y]
+        start = _whole(y)
+        times = (times if self.solver.method in FIXED else times[[0, -1]]).to(start.device)
+        last = self._over(start, shapes, times) if end is None else _whole(end)
+        yield start, self._over(last, shapes, times.flip(0))
 
-    def _solved(self, y: Tensor, shapes: Sequence[torch.Size], times: Tensor, direction: int) -> Tensor:
-        dynamics = _Row(self.dynamics, shapes, direction, float(times[0] + times[-1]))
-        none = torch.zeros(len(times) + 1, dtype=torch.int64)
-        return Integral(dynamics, self.solver).of_rows(y, times, none, none[:0].to(y.device))[1]
-
-
-class _Row(nn.Module):
-    """The dynamics of a state whose parts lie in one row, (1, 1, M); in the direction -1 time runs from `total` - t."""
-
-    def __init__(self, dynamics: nn.Module, shapes: Sequence[torch.Size], direction: int, total: float):
-        super().__init__()
-        self.dynamics, self.shapes, self.direction, self.total = dynamics, shapes, direction, total
-
-    def forward(self, t: Tensor, y: Tensor) -> Tensor:
-        parts = _parts(y.flatten(), self.shapes)
-        t = (t if self.direction > 0 else self.total - t).to(y.dtype)
-        return self.direction * _row_of(self.dynamics(t, parts[0] if len(parts) == 1 else parts))
+    def _over(self, y: Tensor, shapes: list[torch.Size] | None, times: Tensor) -> Tensor:
+        with self.watched.forwards(shapes):
+            last = odeint(self.watched, y, times, **self._tolerances(), options=self._grid())[-1]
+            self.watched.check_end([last], times[-1].item(), "forward")
+        return last
 
 
-def _row_of(y: State) -> Tensor:
-    return torch.cat([part.flatten() for part in ((y,) if isinstance(y, Tensor) else y)])[None, None]
+def _whole(y: State) -> Tensor:
+    return y if isinstance(y, Tensor) else torch.cat([part.flatten() for part in y])
 
 
 def _rolled_out(
     core: ODERNNCore, level: int, solvers: Solvers, observations: Observations, way: str, rows: bool = True
 ) -> Passed:
     """What `core` does, in shorter steps."""
-    found = gaps(observations.times, way)
-    steps, lengths = ([n * 2**level for n in found.steps], [length / 2**level for length in found.lengths])
+    order, steps, lengths = gaps(observations.times, way)
+    shorter = Gaps(order, [n * 2**level for n in steps], [length / 2**level for length in lengths])
     unit = core.unit.update, core.unit.reset, core.unit.candidate
-    state, before, after = rollout(observations, Gaps(found.order, steps, lengths), core.flow, unit, rows)
-    solvers.steps += sum(steps)
+    state, before, after = rollout(observations, shorter, core.flow, unit, rows)
+    solvers.steps += sum(shorter.steps)
     if rows:
-        solvers.note(_to_the_next_time, core.flow, observations, Gaps(found.order, steps, lengths), after)
+        solvers.note(_to_the_next_time, core.flow, observations, shorter, after)
     return Passed(*state.chunk(2), before, after)
 
 

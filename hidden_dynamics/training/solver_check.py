@@ -7,6 +7,7 @@ of solver and field together (Ott et al., "ResNet After All?", ICLR 2021).
 
 import math
 import time
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -35,9 +36,9 @@ def check(spec: dict[str, Any], task: Any, network: nn.Module | None, history: H
 
     Returns:
         `solver`, its settings; `items`; `metric`, the test's of the kind that is reported; `error`, the share of the
-        state that is lost forwards and backwards; `at`, the metrics of the test and the evaluations of the dynamics
-        (`nfe`) as trained ("1"), and finer by the share of tolerance or step; `missing`, why one of these is not there;
-        `seconds`. None where the network integrates no ODE, or no evaluation gave a finite number.
+        state that is lost forwards and backwards; `at`, metrics and evaluations of the dynamics (`nfe`) as trained
+        ("1") and finer, by the share of tolerance or step; `missing`, why one of these was not made, and `failures`,
+        why one was not solved; `seconds`. None where there is no ODE, or no evaluation gave a finite number.
     """
     report = spec["training"]["report"]
     if network is None or place_of(history.metrics, report) is None or not any(map(_solves, network.modules())):
@@ -47,7 +48,7 @@ def check(spec: dict[str, Any], task: Any, network: nn.Module | None, history: H
     budget = SHARE * (history.training_seconds + history.evaluation_seconds)
     items = min(max(history.iteration * spec["training"]["batch_size"] // SAMPLES, 1), MOST)
     found: dict[str, Any] = {"solver": "", "items": items, "metric": report["metric"].replace("validation_", "test_")}
-    found |= {"error": None, "at": {}, "missing": {}}
+    found |= {"error": None, "at": {}, "missing": {}, "failures": {}}
     begun, seconds = time.perf_counter(), history.evaluation_seconds / len(history.metrics)
 
     def part(name: str, measure: Callable[[], None], expected: float) -> float:
@@ -58,9 +59,11 @@ def check(spec: dict[str, Any], task: Any, network: nn.Module | None, history: H
             return math.inf
         try:
             measure()
+        except SolverFailure as failure:
+            found["failures"][name] = str(failure)
         except Exception as error:
-            kind = "" if isinstance(error, SolverFailure) else f"{type(error).__name__}: "
-            found["missing"][name] = f"{kind}{error}"
+            traceback.print_exception(error)
+            found["missing"][name] = type(error).__name__  # its message may tell of the machine
         return time.perf_counter() - start
 
     device, training, levels = next(network.parameters()).device, network.training, [("1", 0)]
