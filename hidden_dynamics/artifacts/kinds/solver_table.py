@@ -1,5 +1,5 @@
-"""A table of whether the solvers resolve the flows of neural ODEs, by the runs' own checks
-(hidden_dynamics.training.solver_check), and what other tables say of it."""
+"""A table of whether solvers resolve the flows of neural ODEs, by the runs' own checks
+(hidden_dynamics.training.solver_check), and what tables of results say of it."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
-from hidden_dynamics.artifacts.comparison import size_of, size_text
+from hidden_dynamics.artifacts.comparison import size_text
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note, scale_note, title_of
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
@@ -45,15 +45,12 @@ class SolverTable(Artifact):
 
 def draw(artifact: SolverTable, sources: Sources) -> Table:
     """A row for each cell, over its seeds."""
-    configuration, summary, places = artifact.configuration, sources.summary, ("task", "model", "paper_size")
-    cells: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
+    configuration, summary = artifact.configuration, sources.summary
+    cells: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
     for row in summary:
-        cells.setdefault(tuple(row[name] for name in places), []).append(row)
+        cells.setdefault((row["task"], row["model"], row["paper_size"]), []).append(row)
     records = [_record(configuration, rows) for rows in cells.values()]
-    checks = [_check_of(row) for row in summary]
-    missing = Counter(
-        why for check in checks for name in ("missing", "failures") for why in check.get(name, {}).values()
-    )
+    whys = Counter(why for check in _checks(summary) for of in ("missing", "failures") for why in check[of].values())
     notes = [
         scale_note(configuration, artifact.tasks(), deviations(configuration, summary)),
         "After training, on the first items of the test set: the share of the state that is lost forwards and "
@@ -61,7 +58,7 @@ def draw(artifact: SolverTable, sources: Sources) -> Table:
         "share of tolerance or step; evaluations of the dynamics. Not resolved: more than "
         f"{LIMIT:.0%} is lost, a finer solution failed, or the metric moves by more than {MOVED:g} of its deviation "
         "over seeds; such evaluations (*) are of a solver that does not solve it.",
-        *(f"Without a number, {count} times: {why}." for why, count in missing.items()),
+        *(f"Without a number, {count} times: {why}." for why, count in whys.items()),
         runs_note(summary),
         *divergence_notes(summary),
     ]
@@ -79,57 +76,53 @@ def notes_of(configuration: Configuration, rows: Rows, moving: bool) -> list[str
     """What a table of results says of the solvers of its runs: that results move, and that models were not checked."""
     kinds = (one for one in configuration.artifacts.values() if one["kind"] == "solver_table")
     models = {model for one in kinds for model in one["models"]}
-    unchecked = dict.fromkeys(row["label"] for row in rows if row["model"] in models and not row.get("solver"))
+    unchecked = dict.fromkeys(row["label"] for row in rows if row["model"] in models and not row["solver"])
     about = f"{MOVES}: by more than {MOVED:g} of the deviation over seeds, where it is finer (acenode_solver)"
     texts = [about] if moving else []
     texts += [f"{UNCHECKED}, whether it resolves the flow: {', '.join(unchecked)}"] if unchecked else []
     return [f"Solver: {'; '.join(texts)}."] if texts else []
 
 
-def _check_of(row: Mapping[str, str]) -> dict[str, Any]:
-    return json.loads(row.get("solver") or "{}")
+def _checks(rows: Rows) -> list[dict[str, Any]]:
+    return [json.loads(row["solver"]) for row in rows if row["solver"]]
 
 
 def _at(rows: Rows, metric: str) -> dict[str, list[float]]:
     """{share of tolerance or step: a metric of the runs that have it at all of them}, as trained ("1") first."""
-    found = [{share: of.get(metric) for share, of in _check_of(row).get("at", {}).items()} for row in rows]
-    shares = max(found, key=len, default={})
-    whole = [each for each in found if each.keys() == shares.keys() and None not in each.values()]
-    return {share: [each[share] for each in whole] for share in shares if whole} if "1" in shares else {}
+    found = [{share: of.get(metric) for share, of in check["at"].items()} for check in _checks(rows)]
+    shares = sorted(max(found, key=len, default={}), key=float, reverse=True)
+    whole = [each for each in found if each.keys() == {*shares} and None not in each.values()]
+    return {share: [each[share] for each in whole] for share in shares if whole and "1" in shares}
 
 
 def _record(configuration: Configuration, rows: Rows) -> dict[str, Any]:
-    first, checks = rows[0], [check for row in rows if (check := _check_of(row))]
-    known = checks[0] if checks else dict.fromkeys(("solver", "items", "metric"))
-    metric, lost = known["metric"], [check["error"] for check in checks if check["error"] is not None]
-    record = {name: first[name] for name in ("scale", "task", "task_title", "model", "label")}
-    record |= {"size": size_of(first["size"]), "paper_size": size_of(first["paper_size"]), "runs": len(rows)}
-    record |= {"checked": len(checks), **{name: known[name] for name in ("solver", "items", "metric")}}
-    record |= {"lost": max(lost, default=None)}
-    levels = _at(rows, metric) if checks else {}
+    checks, record = _checks(rows), {name: rows[0][name] for name in ("scale", "task", "task_title", "model", "label")}
+    record |= {name: rows[0][name] for name in ("size", "paper_size")} | {"runs": len(rows), "checked": len(checks)}
+    if not checks:
+        return record | {"solver": None, "lost": None, "metric": None, "resolved": UNCHECKED}
+    metric, lost = checks[0]["metric"], [check["error"] for check in checks if check["error"] is not None]
+    record |= {name: checks[0][name] for name in ("solver", "items", "metric")} | {"lost": max(lost, default=None)}
+    levels = _at(rows, metric)
     for place, (share, of) in enumerate(levels.items()):
-        factor = configuration.metrics[metric].factor
         nfe = fmean(check["at"][share]["nfe"] for check in checks if share in check["at"])
-        record |= {f"share_{place}": share, f"mean_{place}": fmean(of) * factor, f"nfe_{place}": nfe}
+        about = {"share": share, "mean": fmean(of) * configuration.metrics[metric].factor, "nfe": nfe}
+        record |= {f"{name}_{place}": value for name, value in about.items()}
     broken = max(lost, default=0) > LIMIT or any(check["failures"] for check in checks) or moves(rows, metric)
-    resolved = NO if broken else "yes" if lost and len(levels) > 1 else None
-    return record | {"resolved": resolved if checks else UNCHECKED}
+    return record | {"resolved": NO if broken else "yes" if lost and len(levels) > 1 else None}
 
 
 def _texts(configuration: Configuration, record: dict[str, Any]) -> dict[str, str]:
-    levels = [place for place in range(3) if f"share_{place}" in record]
-    decimals = configuration.metrics[record["metric"]].decimals if levels else 0
-    mark = "*" if record["resolved"] == NO else ""
+    metric, levels = configuration.metrics.get(record["metric"]), [n for n in range(3) if f"share_{n}" in record]
+    means = [f"{record[f'share_{n}']}: {number(record[f'mean_{n}'], metric.decimals)}" for n in levels if metric]
+    evaluations = " / ".join(f"{record[f'nfe_{n}']:.0f}" for n in levels)
     return {
         "Task": record["task_title"],
         "Model": record["label"],
         "N": size_text(record["size"], record["paper_size"]),
         "Solver": record["solver"] or ABSENT,
-        "Lost, %": number(record["lost"] and 100 * record["lost"], 2),
-        "Metric": configuration.metrics[record["metric"]].title if levels else ABSENT,
-        "By share of tolerance or step": "; ".join(
-            f"{record[f'share_{place}']}: {number(record[f'mean_{place}'], decimals)}" for place in levels
-        ),
-        "Evaluations": " / ".join(f"{record[f'nfe_{place}']:.0f}" for place in levels) + mark,
+        "Lost (%)": number(None if record["lost"] is None else 100 * record["lost"], 2),
+        "Metric": metric.title if metric else ABSENT,
+        "By share of tolerance or step": "; ".join(means) or ABSENT,
+        "Evaluations": f"{evaluations}{'*' * (record['resolved'] == NO)}" if levels else ABSENT,
         "Resolved": record["resolved"] or ABSENT,
     }
