@@ -52,7 +52,8 @@ class Solvers(FunctionEvaluations):
     def error(self) -> float | None:
         """What forwards and backwards loses of all noted states, as a share of their norm; None where that is 0."""
         pairs = (pair for flow in self.flows for pair in flow())
-        lost = np.array([[float(each.double().square().sum()) for each in (b - a, a)] for a, b in pairs]).sum(0)
+        squares = [[float(each.double().square().sum()) for each in (b - a, a)] for a, b in pairs]
+        lost = np.array(squares).reshape(-1, 2).sum(0)
         return float(np.sqrt(lost[0] / lost[1])) if lost[1] > 0 else None
 
 
@@ -91,42 +92,33 @@ class _Noting(Integral):
         solvers.texts.append(f"{given.method} ({setting})")
 
     def forward(self, y: State) -> State:
-        end = super().forward(y)
-        self._note(y, torch.tensor([0.0, 1.0], dtype=_whole(end).dtype), end)
-        return end
+        self._note(y, torch.tensor([0.0, 1.0], dtype=torch.float64))
+        return super().forward(y)
 
     def of_rows(self, y: State, times: Tensor, offsets: Tensor, series: Tensor) -> tuple[Tensor, Tensor]:
         if self.cuts > 1:  # each interval was one step
             inner = times[:-1, None] + times.diff()[:, None] * (torch.arange(self.cuts) / self.cuts)
             times = torch.cat([inner.flatten(), times[-1:]])
             offsets = torch.cat([offsets[:1], offsets[1:-1].repeat_interleave(self.cuts), offsets[-1:]])
-        rows, end = super().of_rows(y, times, offsets, series)
-        if len(times) > 1:  # of a tuple, the end of one part alone is known
-            self._note(y, times, end if isinstance(y, Tensor) else None)
-        return rows, end
+        self._note(y, times)
+        return super().of_rows(y, times, offsets, series)
 
-    def _note(self, y: State, times: Tensor, end: State | None) -> None:
-        if not any(isinstance(module, RandomRate) for module in self.dynamics.modules()):
-            self.solvers.note(self._there_and_back, y, times, end)
-        elif not self.solvers.flows:
+    def _note(self, y: State, times: Tensor) -> None:
+        if any(isinstance(module, RandomRate) for module in self.dynamics.modules()):
             self.solvers.why = "a part of the dynamics is drawn anew at each evaluation"
+        elif len(times) > 1:
+            self.solvers.note(self._there_and_back, y, times if self.solver.method in FIXED else times[[0, -1]])
 
-    def _there_and_back(self, y: State, times: Tensor, end: State | None) -> Pairs:
-        shapes = None if isinstance(y, Tensor) else [part.shape for part in y]
-        start = _whole(y)
-        times = (times if self.solver.method in FIXED else times[[0, -1]]).to(start.device)
-        last = self._over(start, shapes, times) if end is None else _whole(end)
-        yield start, self._over(last, shapes, times.flip(0))
-
-    def _over(self, y: Tensor, shapes: list[torch.Size] | None, times: Tensor) -> Tensor:
-        with self.watched.forwards(shapes):
-            last = odeint(self.watched, y, times, **self._tolerances(), options=self._grid())[-1]
-            self.watched.check_end([last], times[-1].item(), "forward")
-        return last
-
-
-def _whole(y: State) -> Tensor:
-    return y if isinstance(y, Tensor) else torch.cat([part.flatten() for part in y])
+    def _there_and_back(self, y: State, times: Tensor) -> Pairs:
+        parts = (y,) if isinstance(y, Tensor) else y
+        shapes = None if isinstance(y, Tensor) else [part.shape for part in parts]
+        start = end = parts[0] if shapes is None else torch.cat([part.flatten() for part in parts])
+        for way in (times, times.flip(0)):
+            with self.watched.forwards(shapes):
+                given = {"options": self._grid(), **self._tolerances()}
+                end = odeint(self.watched, end, way.to(end.device), **given)[-1]
+            self.watched.check_end([end], way[-1].item(), "forward")
+        yield start, end
 
 
 def _rolled_out(
@@ -140,7 +132,8 @@ def _rolled_out(
     solvers.steps += sum(shorter.steps)
     if rows:
         solvers.note(_to_the_next_time, core.flow, observations, shorter, after)
-    return Passed(*state.chunk(2), before, after)
+    mean, std = state.chunk(2)
+    return Passed(mean, std, before, after)
 
 
 def _to_the_next_time(flow: nn.Module, observations: Observations, way: Gaps, after: Tensor) -> Pairs:

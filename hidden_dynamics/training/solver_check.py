@@ -38,10 +38,13 @@ def check(spec: dict[str, Any], task: Any, network: nn.Module | None, history: H
         `solver`, its settings; `items`; `metric`, the test's of the kind that is reported; `error`, the share of the
         state that is lost forwards and backwards; `at`, metrics and evaluations of the dynamics (`nfe`) as trained
         ("1") and finer, by the share of tolerance or step; `missing`, why one of these was not made, and `failures`,
-        why one was not solved; `seconds`. None where there is no ODE, or no evaluation gave a finite number.
+        why one was not solved; `seconds`. None where there is no ODE, no evaluation gave a finite number, or the
+        task has no `test_on_first`.
     """
     report = spec["training"]["report"]
-    if network is None or place_of(history.metrics, report) is None or not any(map(_solves, network.modules())):
+    if network is None or not hasattr(task, "test_on_first") or place_of(history.metrics, report) is None:
+        return None
+    if not any(map(_solves, network.modules())):
         return None
     from hidden_dynamics.training.finer import finer  # torchdiffeq, which other networks do without
 
@@ -69,7 +72,7 @@ def check(spec: dict[str, Any], task: Any, network: nn.Module | None, history: H
     device, training, levels = next(network.parameters()).device, network.training, [("1", 0)]
     network.eval()
     with torch.no_grad(), torch.random.fork_rng([device] if device.type == "cuda" else []):
-        for share, level in levels:
+        for share, level in levels:  # the first says what the others are
             with finer(network, level) as solvers:
 
                 def test(share: str = share, solvers: Any = solvers) -> None:
