@@ -40,7 +40,7 @@ from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
 from hidden_dynamics.tasks.task import AnyTask
-from hidden_dynamics.training import devices, loop, optimisers
+from hidden_dynamics.training import devices, loop, optimisers, solver_check
 from hidden_dynamics.training.building import build, task_of
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
@@ -93,6 +93,8 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         return True
     task, network, history, predictions = trained(configuration, run, data, device, fingerprint)
     about = about_of(configuration, run, data, task, device)
+    if task is not None and network is not None:
+        about["solver"] = solver_check.check(run.spec, task, network, history)
     writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
     if "error" in (history.failure or {}):
         return False

@@ -29,7 +29,7 @@ from hidden_dynamics.system.files import ROOT, naming_the_disk
 
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
 MEASUREMENTS = ("costs", "features", "maps")  # of the inputs of artifacts
-LEFT_OUT = ("scale", "directory", "hyperparameters", "training", "split")
+LEFT_OUT = ("scale", "directory", "hyperparameters", "training", "split", "solver")
 RUN_COLUMNS = ("run", *(column for column in COLUMNS if column not in LEFT_OUT), "evaluation_seconds")
 
 

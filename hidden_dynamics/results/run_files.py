@@ -28,7 +28,7 @@ COLUMNS = (
     *("dataset", "dataset_title", "stand_in_for", "data", "data_digest"),
     *("parameters", "status", "diverged_at", "failure"),
     *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations"),
-    *("naive", "test_set", "split", "limits"),
+    *("naive", "test_set", "split", "limits", "solver"),
     *("variants", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
     *("directory", "code", "commit"),
 )
@@ -267,7 +267,7 @@ def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], ro
     row = {
         **{name: record[name] for name in same},
         **{name: spec[name] for name in ("data", "variants", "hyperparameters", "training", "precision")},
-        **{name: record.get(name) for name in ("split", "limits")},
+        **{name: record.get(name) for name in ("split", "limits", "solver")},
         **{"task": run.task, "task_title": configuration.tasks[run.task].title, "model": run.model, "seed": run.seed},
         "size": spec["hyperparameters"].get("hidden_size", run.sized_model[len(run.model) + 1 :] or None),
         "paper_size": run.paper_size,

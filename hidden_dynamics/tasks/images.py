@@ -1,6 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Image classification (ACE-NODE, Section 4.1): random crops to train on, a part held out to choose by."""
 
+import copy
 import functools
 import math
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import ImageNetwork, output_of
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.task import Arrays, Metrics, TaskOfParts, TaskSettings, ValidatedTask
+from hidden_dynamics.tasks.task import Arrays, Metrics, PartlyTestedTask, TaskOfParts, TaskSettings, ValidatedTask
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
 HELD_OUT_SEED = 0  # which images are held out is the same for all runs
@@ -33,7 +34,9 @@ class Settings(Entry):
     select_on: Literal["validation", "test"]
 
 
-class ImageClassification(ValidatedTask[ImageNetwork, Images], TaskOfParts[ImageNetwork, Images]):
+class ImageClassification(
+    ValidatedTask[ImageNetwork, Images], PartlyTestedTask[ImageNetwork, Images], TaskOfParts[ImageNetwork, Images]
+):
     """MNIST, SVHN, CIFAR-10 and what stands in for them.
 
     Args:
@@ -90,6 +93,11 @@ class ImageClassification(ValidatedTask[ImageNetwork, Images], TaskOfParts[Image
 
     def evaluate_test(self, network: nn.Module) -> Metrics:
         return self._measure("test", network)
+
+    def test_on_first(self, items: int, network: nn.Module) -> tuple[int, Metrics]:
+        fewer = copy.copy(self)
+        fewer.images, fewer.labels = (of | {"test": of["test"][:items]} for of in (self.images, self.labels))
+        return len(fewer.labels["test"]), fewer._measure("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:

@@ -6,6 +6,7 @@ follows.
 """
 
 import contextlib
+import copy
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Mapping
@@ -21,7 +22,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.family import Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.task import Arrays, Batch, Metrics, TaskOfParts, ValidatedTask
+from hidden_dynamics.tasks.task import Arrays, Batch, Metrics, PartlyTestedTask, TaskOfParts, ValidatedTask
 
 SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
 EVALUATION_SEED = 0
@@ -62,7 +63,7 @@ LatentSeriesNetwork = SeriesNetwork[SeriesBatch, Prediction]
 Network = TypeVar("Network", bound=SeriesNetwork[Any, Any])
 
 
-class SplitSeries(ValidatedTask[Network, Batch], TaskOfParts[Network, Batch]):
+class SplitSeries(ValidatedTask[Network, Batch], PartlyTestedTask[Network, Batch], TaskOfParts[Network, Batch]):
     """A task on series that are split once; derived classes make its batches, and say what is measured.
 
     Args:
@@ -94,6 +95,11 @@ class SplitSeries(ValidatedTask[Network, Batch], TaskOfParts[Network, Batch]):
 
     def evaluate_test(self, network: Network) -> Metrics:
         return self._measured("test", network)
+
+    def test_on_first(self, items: int, network: Network) -> tuple[int, Metrics]:
+        fewer = copy.copy(self)
+        fewer.parts = self.parts | {"test": self.parts["test"][:items]}
+        return len(fewer.parts["test"]), fewer._measured("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:

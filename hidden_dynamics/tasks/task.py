@@ -96,6 +96,15 @@ class ValidatedTask(Task[Net, Batch]):
         """As `evaluate`, over the test set."""
 
 
+class PartlyTestedTask(Task[Net, Batch]):
+    """A task whose test can be made on a part of its items: whether a network's solver resolves its ODE is asked on it
+    (hidden_dynamics.training.solver_check)."""
+
+    @abstractmethod
+    def test_on_first(self, items: int, network: Net) -> tuple[int, Metrics]:
+        """How many of the first `items` of the test set there are, and the test's metrics on these."""
+
+
 class TaskOfParts(Task[Net, Batch]):
     """A task for networks whose parts may be trained in turn (training.alternating)."""
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
 from hidden_dynamics.artifacts.comparison import Record
+from hidden_dynamics.artifacts.kinds.solver_table import MOVES, moves, notes_of
 from hidden_dynamics.artifacts.notes import choices_notes, divergence_notes, reported_note, runs_note
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
@@ -137,6 +138,7 @@ def _records(artifact: ResultsTable, summary: Runs) -> list[Record]:
             **_ours(runs),
             **comparison.ours_of(runs, metric, artifact.configuration.metrics[metric]),
             **_theirs(artifact, cell, metric),
+            "moves": moves(runs, metric),
         }
         for cell, runs in found.items()
         for metric in artifact.metrics_on(cell.task)
@@ -257,6 +259,7 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     decimals = _decimals(artifact, record)
     elsewhere = artifact.published.content.get("chosen_by")  # another number, by which the paper's runs chose theirs
     marks = [BEST_OF_ALL] if elsewhere and record["metric"] in record["chosen_by"].split() else []
+    marks += [MOVES] if record["moves"] else []
     quoted = "quoted" if record["published_quoted"] else ""
     about = "; ".join(filter(None, (quoted, record["published_literature"], record["published_only_in"])))
     published = comparison.value_text(record["published_mean"], record["published_std"], decimals)
@@ -295,6 +298,7 @@ def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record], rep
         runs_note(summary),
         reported_note(configuration, summary),
         *divergence_notes(summary),
+        *notes_of(configuration, summary, any(record["moves"] for record in records)),
         *([f"Literature: {literature}."] if literature else []),
         *choices_notes(configuration, (record["model"] for record in records)),
     ]
