@@ -24,7 +24,7 @@ from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import with_checksums
 from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.files import atomic
-from hidden_dynamics.tasks.schedule import Schedule
+from hidden_dynamics.tasks.schedule import AnySchedule
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import chosen, of_history
 
@@ -121,7 +121,7 @@ class UnderWayWriter:
         self.done_before = self.evaluations = -1  # iterations, of a run that is continued; those that are written
         self.longest_pause = 0.0
 
-    def __call__(self, history: History, schedule: Schedule) -> None:
+    def __call__(self, history: History, schedule: AnySchedule) -> None:
         now = time.monotonic()
         if self.done_before < 0:
             self.done_before = history.iteration
@@ -144,7 +144,7 @@ class UnderWayWriter:
             self.evaluations = len(history.metrics)
         _write_bytes(self.directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
 
-    def _write_record(self, history: History, schedule: Schedule) -> None:
+    def _write_record(self, history: History, schedule: AnySchedule) -> None:
         under_way = {
             "iterations": schedule.iterations,  # of the whole run, as are its epochs
             "epochs": schedule.epochs(schedule.iterations),
