@@ -112,7 +112,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         "commit": history.commit,
         "fingerprint": fingerprint,
     }
-    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
+    writing.write(Path(run.directory), about, history, network, run.spec["training"], predictions)
     if "error" in (history.failure or {}):
         return False
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"

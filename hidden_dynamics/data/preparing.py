@@ -61,7 +61,7 @@ def module_of(name: str, dataset: Dataset) -> ModuleType:
 def provenance(
     name: str,
     dataset: Dataset,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
     arrays: Mapping[str, np.ndarray],
     embedded: Mapping[str, str],
 ) -> dict[str, Any]:

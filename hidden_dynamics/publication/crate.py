@@ -40,7 +40,7 @@ def metadata(configuration: Configuration, runs: Sequence[Row], ended: datetime,
     crate: Any = ROCrate(version="1.1")  # has no types
     crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
 
-    def context(identifier: str, kind: str, **properties: Any) -> Any:
+    def context(identifier: str, kind: str, **properties: object) -> Any:
         return crate.add(ContextEntity(crate, identifier, properties={"@type": kind, **properties}))
 
     parts = [crate.add_file(dest_path=path, properties=_file(path, files[path])) for path in files if path != WORKFLOW]

@@ -7,14 +7,13 @@ import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
-from hidden_dynamics.configuration.spec import Report
+from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import with_checksums
 from hidden_dynamics.system.files import atomic
@@ -24,10 +23,10 @@ from hidden_dynamics.training.reported import chosen, of_history
 
 def write(
     directory: Path,
-    about: Mapping[str, Any],
+    about: Mapping[str, object],
     history: History,
     network: nn.Module | None,
-    report: Report,
+    training: Training,
     predictions: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     """Write the run's files, run.json last: where it is, the run is whole.
@@ -37,7 +36,7 @@ def write(
         about: what is known of the run besides its history.
         history: of a run that failed, an empty one whose `failure` is {"error": type and message}.
         network: as it was trained; None where it could not be built.
-        report: `metric` and `rule` (max, min or last): which evaluation's number the tables show.
+        training: the run's, of its specification.
         predictions: arrays by name, where the run records them.
     """
     (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
@@ -45,7 +44,7 @@ def write(
     _write_csv(directory / "clock.csv", history.clock)
     _write_bytes(directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
     norms = torch.stack(history.gradient_norms).numpy() if history.gradient_norms else np.empty((0, 0), np.float32)
-    every = about["spec"]["training"].get("record_gradients")
+    every = training.get("record_gradients")
     failed = "error" in (history.failure or {})
     written = [name for name in OUTPUTS if name != "run.json" and not (failed and name == WEIGHTS)]
     if every is not None:
@@ -60,7 +59,7 @@ def write(
     if network is not None and not failed:
         weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
         _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
-    reported = chosen(history.metrics, report)
+    reported = chosen(history.metrics, training["report"])
     if reported:
         reported["metrics"] |= of_history(history.metrics, norms)
     record = {
@@ -80,7 +79,7 @@ def write(
         handle.write("\n")
 
 
-def _write_bytes(path: Path, save: Callable[..., None], *content: Any, **arrays: np.ndarray) -> None:
+def _write_bytes(path: Path, save: Callable[..., None], *content: object, **arrays: np.ndarray) -> None:
     """In one piece: where a disk is full, numpy and torch themselves raise errors that say nothing of a disk."""
     buffer = io.BytesIO()
     save(buffer, *content, **arrays)

@@ -145,7 +145,7 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
     }
 
 
-def _seconds(evaluate: Callable[[nn.Module], Any], network: nn.Module, clock: Clock) -> float:
+def _seconds(evaluate: Callable[[nn.Module], object], network: nn.Module, clock: Clock) -> float:
     start = clock()
     evaluate(network)
     return clock() - start
@@ -179,7 +179,7 @@ class _Watch(Checkpoint):
     def load(self) -> None:
         return None
 
-    def save(self, state: dict[str, Any]) -> None:
+    def save(self, state: Mapping[str, object]) -> None:
         pass
 
     def drop_previous(self) -> None:

@@ -96,7 +96,7 @@ class Nesterov(nn.Module):
             raise ValueError(f"restart must be None or at least 1 step, not {restart}")
         self.s, self.restart, self.phase = _above_zero("s", s), restart, phase
 
-    def gamma(self, done: Any, steps: int) -> Tensor:
+    def gamma(self, done: object, steps: int) -> Tensor:
         """gamma_t of the `steps` steps that follow the first `done`: float64, (steps,); (steps, batch, 1) where each
         sequence has its own.
 

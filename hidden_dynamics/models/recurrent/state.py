@@ -138,7 +138,7 @@ def kind(tensor: Tensor) -> str:
     return f"{tensor.dtype} on {tensor.device}"
 
 
-def check_like(name: str, given: Any, needed: Any) -> None:
+def check_like(name: str, given: object, needed: object) -> None:
     """Raises:
     ValueError: `given` is described otherwise than `needed`.
     """
