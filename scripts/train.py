@@ -95,7 +95,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     about = about_of(configuration, run, data, task, device)
     if task is not None and network is not None:
         about["solver"] = solver_check.check(run.spec, task, network, history)
-    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
+    writing.write(Path(run.directory), about, history, network, run.spec["training"], predictions)
     if "error" in (history.failure or {}):
         return False
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
@@ -145,7 +145,7 @@ def trained(
         updating = optimisers.build(network, run.spec["training"]["optimisers"])
         checkpoint = Checkpoint(Path(run.directory), fingerprint)
         about = about_of(configuration, run, data, task, device)
-        writer = writing.UnderWayWriter(Path(run.directory), about, network, run.spec["training"]["report"])
+        writer = writing.UnderWayWriter(Path(run.directory), about, network, run.spec["training"])
         history = loop.train(run.spec, task, network, updating, checkpoint, device, Progress(run.id, writer), commit)
         return task, network, history, loop.predictions(run.spec, task, network, history)
     except OSError:  # of the disk, which the other runs need too

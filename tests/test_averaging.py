@@ -168,8 +168,7 @@ def test_weights_that_are_no_flat_space_are_not_averaged(tmp_path):
 
 def test_the_files_of_the_run_have_the_test_where_it_belongs(tmp_path):
     history, network = run_loop(tmp_path, Scripted(list(LOSSES)))
-    report = {"metric": "validation_loss", "rule": "min"}
-    writing.write(tmp_path, {"spec": spec_of()}, history, network, report)
+    writing.write(tmp_path, {}, history, network, spec_of()["training"])
     header, *rows = (line.split(",") for line in (tmp_path / "metrics.csv").read_text().splitlines())
     assert header == ["iteration", "epoch", "train_loss", "validation_loss", "test_loss"]
     assert [row[-1] == "" for row in rows] == [True, True, True, True, False, True]

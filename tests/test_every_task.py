@@ -3,17 +3,25 @@
 import functools
 import json
 import math
+import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 import torch
-from conftest import refused
+from conftest import ROOT, refused
+from torch import nn
 
 from hidden_dynamics.configuration import load, merge, parse_settings
 from hidden_dynamics.configuration.runs import Run, runs_on
+from hidden_dynamics.configuration.schema import Training
+from hidden_dynamics.configuration.spec import Spec
+from hidden_dynamics.configuration.spec import Training as TrainingSpec
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.tasks.task import Task
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.building import build
 from hidden_dynamics.training.optimisers import learn
@@ -61,3 +69,44 @@ def test_it_learns_and_is_measured(name: str):
         measured = task.evaluate(network.eval())
     assert measured and set(measured) <= set(CONFIGURATION.metrics)
     assert (training["report"]["metric"] in measured) or training["report"]["metric"] == "train_loss"
+
+
+# A task of one's own
+
+
+class Plain:
+    """It has what a task has, and is none."""
+
+
+class Half(Task[nn.Module, torch.Tensor]):
+    def __init__(self, arrays, settings, seed, device): ...
+
+    def loss(self, network, batch): ...
+
+
+@pytest.mark.parametrize(("name", "missing"), [("Plain", "tasks.task.Task"), ("Half", "batch, evaluate")])
+def test_a_class_that_is_no_whole_task_is_told_what_is_missing(name, missing):
+    run = replace(RUNS["mnist"], classes=RUNS["mnist"].classes | {"task_class": f"{__name__}.{name}"})
+    with pytest.raises(UserError, match=missing) as refusal:
+        build(run, {}, CPU)
+    assert refusal.value.key == "class"
+
+
+def test_the_smallest_task_of_the_documentation_learns(monkeypatch):
+    text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+    (block,) = (each for each in text.split("```python\n") if "Task[" in each)
+    (own := ModuleType("my_tasks")).__dict__.update(__name__="my_tasks")
+    exec(block.split("```")[0], own.__dict__)
+    monkeypatch.setitem(sys.modules, "my_tasks", own)
+    run = replace(RUNS["adding"], classes=RUNS["adding"].classes | {"task_class": "my_tasks.Sums"})
+    x = np.random.default_rng(0).normal(size=(5, 20, 1))
+    task, network = build(run, {"x": x, "y": x.sum((0, 2))}, CPU)
+    steppers, batch = optimisers.build(network, run.spec["training"]["optimisers"]), task.batch(0, np.arange(8))
+    losses = [learn(task, network, steppers, batch, {}) for _ in range(30)]
+    assert losses[-1] < losses[0] and math.isfinite(task.evaluate(network)["test_loss"])
+    assert (task.naive, task.test_set, task.split, task.limits) == ({}, None, None, None)
+
+
+def test_the_types_of_a_specification_name_what_it_may_hold():
+    assert set(TrainingSpec.__annotations__) == set(Training.model_fields)
+    assert all(list(run.spec) == list(Spec.__annotations__) for run in RUNS.values())

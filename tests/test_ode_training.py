@@ -158,7 +158,7 @@ def test_a_solver_that_fails_ends_the_training_and_is_recorded(configured, tmp_p
     assert all(torch.isfinite(weight).all() for weight in run.network.state_dict().values())
 
     spec = run.run.spec
-    writing.write(tmp_path, {"spec": spec}, history, run.network, spec["training"]["report"])
+    writing.write(tmp_path, {"spec": spec}, history, run.network, spec["training"])
     about = json.loads((tmp_path / "run.json").read_text())
     assert about["status"] == "diverged" and about["failure"] == failure
     assert (about["diverged_at"], about["iterations"]) == (diverged_at, iterations)

@@ -237,8 +237,7 @@ def test_gradients_that_cannot_be_recorded_are_refused(tmp_path, network, ragged
 @pytest.mark.parametrize("recorded", [0, 3])
 def test_recorded_gradients_are_written_with_their_iterations(tmp_path, recorded):
     history = loop.History(gradient_norms=[torch.full((5,), float(k)) for k in range(recorded)])
-    about = {"spec": {"training": {"record_gradients": 4}}}
-    writing.write(tmp_path, about, history, Linear(), {"metric": "test_loss", "rule": "min"})
+    writing.write(tmp_path, {}, history, Linear(), spec_of(record_gradients=4)["training"])
     with np.load(tmp_path / GRADIENTS) as written:
         assert written["iterations"].tolist() == [4 * k for k in range(recorded)]
         assert written["norms"].tolist() == [[float(k)] * 5 for k in range(recorded)]
@@ -250,8 +249,7 @@ def test_numbers_of_a_whole_run_are_among_what_it_measured(tmp_path):
     norms = [[1.0, 3.0, *[9.0] * 4, 20.0, 12.0], [6.0, 10.0, *[9.0] * 4, 4.0, 4.0]]
     metrics = [{"iteration": k, "epoch": k, "train_loss": 1.0, "test_loss": loss} for k, loss in ((1, 0.5), (2, 1.25))]
     history = loop.History(metrics=metrics, gradient_norms=[torch.tensor(each) for each in norms])
-    about = {"spec": {"training": {"record_gradients": 4}}}
-    writing.write(tmp_path, about, history, Linear(), {"metric": "test_loss", "rule": "min"})
+    writing.write(tmp_path, {}, history, Linear(), spec_of(record_gradients=4)["training"])
     measured = RunFiles(tmp_path).record()["reported"]["metrics"]
     assert measured["test_loss"] == 0.5  # reported is the first evaluation, and the gap is of the last
     assert measured["generalisation_gap"] == 0.25 and measured["gradient_share"] == pytest.approx(0.5)
@@ -414,6 +412,12 @@ def in_turns():
             return super().loss(network, batch) + (0.1 * network.bias.square().sum() if part == "attention" else 0)
 
     return spec_of(alternating=True), OfParts, lambda: Turns(noise=1.0)
+
+
+def test_a_task_without_losses_of_parts_is_not_trained_in_turn(tmp_path):
+    spec, _, network = in_turns()
+    with pytest.raises(UserError, match="training.alternating: Regression"):
+        run_loop(tmp_path, spec, Regression(), network())
 
 
 KINDS = {

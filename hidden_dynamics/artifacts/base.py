@@ -87,7 +87,7 @@ class Artifact(ABC):
     def shown(self) -> list[Cell]:
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
-    def draw(self, sources: Any) -> Any:
+    def draw(self, sources: object) -> Any:
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (of hidden_dynamics.artifacts.sheet.page) of its
         sources (hidden_dynamics.artifacts.sources.Sources), by `draw(artifact, sources)` of its kind's module.
 

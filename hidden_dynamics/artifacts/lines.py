@@ -20,7 +20,7 @@ IN_SIGHT = 1.3  # a naive baseline that is higher than this many times what else
 def draw_line(
     ax: "Axes",
     model: str,
-    style: Mapping[str, Any],
+    style: Mapping[str, object],
     x: NDArray,
     mean: NDArray | None,
     band: tuple[NDArray, NDArray],

@@ -44,7 +44,7 @@ class Table:
         title: str,
         notes: Iterable[str],
         rows: Sequence[TextRow],
-        records: Sequence[Mapping[str, Any]],
+        records: Sequence[Mapping[str, object]],
         optional: tuple[str, ...] = (),
     ) -> "Table":
         """A table of rows of texts by column; a missing cell becomes a dash. A column's name alone is of no group.

@@ -293,5 +293,5 @@ def _published_difference(judged: Judged) -> float | str:
     return "" if lead is None else float(plain(lead, 6))
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> Any:
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from hidden_dynamics.errors import UserError
 
@@ -27,7 +27,7 @@ class Entry(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_unknown_keys(cls, content: Any) -> Any:
+    def _refuse_unknown_keys(cls, content: object) -> Any:
         if isinstance(content, Mapping) and cls.model_config.get("extra") != "allow":
             allowed = [field.alias or name for name, field in cls.model_fields.items()]
             for key in content:
@@ -75,7 +75,7 @@ for _each in (_Loader, yaml.SafeDumper):
     _each.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+.0123456789"))
 
 
-def typed(kind: type[Typed], content: Any, origin: str, key: str = "") -> Typed:
+def typed(kind: type[Typed], content: object, origin: str, key: str = "") -> Typed:
     """`content` as a typed entry.
 
     Args:
@@ -93,11 +93,11 @@ def typed(kind: type[Typed], content: Any, origin: str, key: str = "") -> Typed:
 
 
 @functools.cache
-def _adapter(kind: Any) -> TypeAdapter:
+def _adapter(kind: type[Typed]) -> TypeAdapter[Typed]:
     return TypeAdapter(kind)
 
 
-def _explained(error: ValidationError, content: Any, origin: str, key: str) -> UserError:
+def _explained(error: ValidationError, content: object, origin: str, key: str) -> UserError:
     """The first mistake, in pydantic's words; of a union of types, what each of them expects."""
     problems = error.errors(include_url=False)
     keys = _keys(problems[0], content)
@@ -111,7 +111,7 @@ def _explained(error: ValidationError, content: Any, origin: str, key: str) -> U
     return UserError(f"{origin}: {where or '(top level)'}: {text}", file=origin, key=where)
 
 
-def _keys(problem: Any, content: Any) -> list[str]:
+def _keys(problem: ErrorDetails, content: Any) -> list[str]:
     """The keys that lead to a problem. pydantic also names the types of a union on the way: they are no keys."""
     keys = []
     for part in problem["loc"]:
@@ -123,7 +123,7 @@ def _keys(problem: Any, content: Any) -> list[str]:
     return keys + [str(part) for part in problem["loc"][-1:] if problem["type"] == "missing"]
 
 
-def known(name: Any, names: Iterable[str], what: str, origin: str) -> Any:
+def known(name: object, names: Iterable[str], what: str, origin: str) -> Any:
     """`name`, if it is one of `names`; else a `UserError` that offers the closest and lists them, many not all."""
     names = [str(n) for n in names]
     if str(name) in names:
@@ -138,7 +138,7 @@ def mistake(place: str, text: str) -> UserError:
     return UserError(f"{place}: {text}", file, key)
 
 
-def closest(name: Any, names: Iterable[str]) -> str:
+def closest(name: object, names: Iterable[str]) -> str:
     """ " Did you mean 'x'?", or nothing where no name is close."""
     close = difflib.get_close_matches(str(name), list(names), n=1)
     return f" Did you mean '{close[0]}'?" if close else ""
@@ -149,12 +149,12 @@ def listed(names: str | list[str] | None) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names or ())
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A setting's value without brackets and quotes: those of a list with a plus between them."""
     return "+".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def merge(base: Any, *changes: Any) -> Any:
+def merge(base: object, *changes: object) -> Any:
     """`base` with each of `changes` merged in: mappings key by key, anything else replaced; nothing in place."""
     result = copy.deepcopy(base)
     for change in changes:
@@ -166,7 +166,7 @@ def merge(base: Any, *changes: Any) -> Any:
     return result
 
 
-def with_types(value: Any) -> Any:
+def with_types(value: object) -> Any:
     """Settings as YAML has them, where lists and mappings hold numbers, truth values and null as text.
 
     JSON has only text for keys; Snakemake's command line leaves text within brackets (--config seeds=[0,1]).
@@ -176,7 +176,7 @@ def with_types(value: Any) -> Any:
     return [with_types(_scalar(item)) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: object) -> Any:
     """The number, truth value or null that a text is in YAML; itself where it is none of them."""
     try:
         found = yaml.load(value, _Loader) if isinstance(value, str) and value else value

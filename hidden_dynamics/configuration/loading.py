@@ -106,7 +106,7 @@ class Configuration:
             if task.dataset in out or name not in only
         }
 
-    def is_run(self, task: str, model: str, size: Any) -> bool:
+    def is_run(self, task: str, model: str, size: object) -> bool:
         """Whether the model of one of the paper's sizes is run on the task: none of them is left out."""
         only, names = self.settings.only, (task, f"{task}/{model}", f"{task}/{model}/{size}")
         return task not in self.left_out and (not only or any(name in only for name in names))
@@ -154,7 +154,7 @@ class Configuration:
         return {}
 
 
-def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> Configuration:
+def load(settings: Mapping[str, object] | None = None, directory: Path = ROOT) -> Configuration:
     """Read, validate and merge the configuration.
 
     Args:

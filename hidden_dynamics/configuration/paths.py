@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from hidden_dynamics.configuration.entries import value_text
 
@@ -25,7 +24,7 @@ class Paths:
         """A download, or the directory of a dataset's downloads."""
         return f"{self.data}/raw/{dataset}" + (f"/{file}" if file else "")
 
-    def prepared(self, dataset: str, settings: Mapping[str, Any]) -> str:
+    def prepared(self, dataset: str, settings: Mapping[str, object]) -> str:
         """The arrays of a dataset; the settings that it is prepared with are in the name."""
         name = "-".join([dataset, *(f"{key}{value_text(value)}" for key, value in sorted(settings.items()))])
         return f"{self.data}/prepared/{name}.npz"

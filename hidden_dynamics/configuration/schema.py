@@ -23,7 +23,7 @@ def _instead(example: str, *refused: str) -> BeforeValidator:
     """Refuses a text or number where a key takes more, or one of `refused`, and says what to type: `example`, which may
     have {} in the value's place."""
 
-    def check(value: Any, about: ValidationInfo) -> Any:
+    def check(value: object, about: ValidationInfo) -> Any:
         if value in refused if refused else isinstance(value, str | int):
             meant = example.format(value)
             text = f"expected {meant}; on the command line: {about.field_name}={shlex.quote(meant)}"
@@ -358,7 +358,7 @@ class Dataset(Entry):
         """The datasets that this one may replace; none for the real thing."""
         return listed(self.stand_in_for)
 
-    def titled(self, data: Mapping[str, Any]) -> str:
+    def titled(self, data: Mapping[str, object]) -> str:
         """Its title where it is prepared with these settings: "MNIST averaged to 14 × 14"."""
         added = [text.replace("{}", value_text(data[name])) for name, text in self.in_title.items() if name in data]
         return " ".join([self.title, *added])

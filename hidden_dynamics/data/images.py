@@ -1,7 +1,6 @@
 """Images averaged to a smaller side."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +13,7 @@ class Settings(Entry):
     side: int | None = Field(None, ge=1)  # to which images are averaged; None: they stay whole
 
 
-def side_of(dataset: str, settings: Mapping[str, Any], whole: int) -> int:
+def side_of(dataset: str, settings: Mapping[str, object], whole: int) -> int:
     """The one setting of a dataset of square images: `side`, to which they are averaged; `whole`, theirs, if not given.
 
     Raises:

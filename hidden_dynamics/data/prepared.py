@@ -22,7 +22,7 @@ class Prepared:
     digest: str
 
 
-def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping[str, Any]) -> None:
+def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping[str, object]) -> None:
     """Write `arrays` to `path` (`<name>.npz`) and the provenance and digest to `<name>.json` beside it.
 
     The same arrays give the same bytes. Both files are written atomically, the arrays last: where they are, all is.
@@ -54,7 +54,7 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
         ) from error
 
 
-def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, Any] | None = None) -> Prepared:
+def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, object] | None = None) -> Prepared:
     """Read what `save` wrote, and verify the digest.
 
     Args:

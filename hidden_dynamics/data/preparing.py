@@ -59,7 +59,7 @@ def module_of(name: str, dataset: Dataset) -> ModuleType:
 
 
 def provenance(
-    name: str, dataset: Dataset, settings: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+    name: str, dataset: Dataset, settings: Mapping[str, object], arrays: Mapping[str, np.ndarray]
 ) -> dict[str, Any]:
     """The origin of the arrays; for an own copy, which no checksum describes, the amount found."""
     counts = {array_name: array.shape[0] for array_name, array in arrays.items() if array.ndim}

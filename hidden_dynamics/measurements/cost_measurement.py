@@ -142,7 +142,7 @@ def describe_run(configuration: Configuration, run: Run) -> dict[str, Any]:
 
 
 def describe(
-    configuration: Configuration, task: str, provenance: Mapping[str, Any], circumstances: Circumstances
+    configuration: Configuration, task: str, provenance: Mapping[str, object], circumstances: Circumstances
 ) -> dict[str, Any]:
     """The machine and the data."""
     return {

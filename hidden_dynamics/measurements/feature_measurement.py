@@ -76,7 +76,11 @@ def measure(
 
 
 def _measure_run(
-    configuration: Configuration, run: Run, record: Mapping[str, Any], settings: FeatureSettings, device: torch.device
+    configuration: Configuration,
+    run: Run,
+    record: Mapping[str, object],
+    settings: FeatureSettings,
+    device: torch.device,
 ) -> tuple[dict[str, Any], OfImages | None]:
     """The run's row and, where its features fall into clusters, what is mapped of them."""
     if record["status"] != "finished":

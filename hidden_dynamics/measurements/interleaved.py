@@ -61,13 +61,13 @@ def first_batch(run: Run, task: AnyTask, batch_size: int) -> Any:
     return task.batch(*schedule.indices(0))
 
 
-def training_step(subject: Subject, batch: Any) -> None:
+def training_step(subject: Subject, batch: object) -> None:
     """A training step: forward, loss, backward, clipping, one step of every optimiser."""
     subject.network.train()
     optimisers.learn(subject.task, subject.network, subject.optimisers, batch, subject.run.spec["training"])
 
 
-def evaluation_step(subject: Subject, batch: Any) -> None:
+def evaluation_step(subject: Subject, batch: object) -> None:
     """Forward and loss, without gradients."""
     subject.network.eval()
     with torch.no_grad():
@@ -78,10 +78,10 @@ ACTIONS = {"training": training_step, "evaluation": evaluation_step}
 
 
 def interleaved(
-    actions: Mapping[Name, Callable[[], Any]],
+    actions: Mapping[Name, Callable[[], object]],
     rounds: int,
     clock: Callable[[], float] = time.perf_counter,
-    wait: Callable[[], Any] = lambda: None,
+    wait: Callable[[], object] = lambda: None,
     warm_up: int = WARM_UP,
 ) -> list[dict[Name, float]]:
     """Seconds that each action takes, round by round, after `warm_up` rounds that are not timed.
@@ -102,7 +102,7 @@ def interleaved(
     return times
 
 
-def _seconds(action: Callable[[], Any], clock: Callable[[], float], wait: Callable[[], Any]) -> float:
+def _seconds(action: Callable[[], object], clock: Callable[[], float], wait: Callable[[], object]) -> float:
     wait()
     start = clock()
     action()

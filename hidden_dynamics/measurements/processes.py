@@ -14,7 +14,7 @@ from hidden_dynamics.errors import UserError
 
 
 def in_fresh_process(
-    method: str, about: str, function: Callable, *arguments: Any, preload: Sequence[str] = ("torch",)
+    method: str, about: str, function: Callable, *arguments: object, preload: Sequence[str] = ("torch",)
 ) -> Any:
     """What a function gives in a process of its own.
 
@@ -35,7 +35,7 @@ def in_fresh_process(
             ) from None
 
 
-def allocated_beyond(action: Callable[[], Any], device: torch.device) -> int:
+def allocated_beyond(action: Callable[[], object], device: torch.device) -> int:
     """Bytes by which an action raises the memory that torch has allocated on a GPU, at its peak."""
     torch.cuda.synchronize(device)
     before = torch.cuda.memory_allocated(device)
@@ -45,7 +45,7 @@ def allocated_beyond(action: Callable[[], Any], device: torch.device) -> int:
     return torch.cuda.max_memory_allocated(device) - before
 
 
-def resident_beyond(actions: Sequence[Callable[[], Any]]) -> list[int]:
+def resident_beyond(actions: Sequence[Callable[[], object]]) -> list[int]:
     """Bytes by which each action raises the peak of this process's resident memory beyond what it holds now.
 
     The system knows one peak for the life of a process: that of an action is right where no earlier action, and nothing

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.continuous.co_evolving import CoEvolving, TrainedInTurn, penalty_of
+from hidden_dynamics.models.continuous.co_evolving import CoEvolving, Penalty, TrainedInTurn, penalty_of
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, group_norm
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
-from hidden_dynamics.models.solver import Solver
+from hidden_dynamics.models.solver import Solver, SolverSettings
 
 BLOCKS = 6
 # Every ReLU here follows a GroupNorm, whose gradient does not need its result: they work in place.
@@ -156,7 +156,7 @@ class ODENet(ImageNetwork):
         function_evaluations: of f.
     """
 
-    def __init__(self, task: ImageTask, hidden_size: int, padding: int, solver: dict[str, Any], augmented: int = 0):
+    def __init__(self, task: ImageTask, hidden_size: int, padding: int, solver: SolverSettings, augmented: int = 0):
         super().__init__(task, hidden_size, padding, augmented)
         self.augmented, self.function_evaluations = augmented, FunctionEvaluations()
         dynamics = ConvolutionalDynamics(hidden_size + augmented)
@@ -202,8 +202,8 @@ class ACEODENet(TrainedInTurn, ImageNetwork):
         task: ImageTask,
         hidden_size: int,
         padding: int,
-        solver: dict[str, Any],
-        penalty: dict[str, Any],
+        solver: SolverSettings,
+        penalty: Penalty,
         f_layers: int = 1,
         g_layers: int = 2,
         q_layers: int = 2,

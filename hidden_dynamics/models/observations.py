@@ -6,7 +6,7 @@ of the chosen series alone, in the order of time; nothing is padded, and no Pyth
 
 import copy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -70,12 +70,12 @@ class Observations:
             raise ObservationError("there must be a series, and union times must be finite, 0 or more, and ascend")
         object.__setattr__(self, "values", torch.where(self.mask > 0, self.values, 0))  # the class is frozen
 
-    def to(self, *target: Any) -> "Observations":
+    def to(self, *target: object) -> "Observations":
         """On another device, or with values of another type; times and offsets stay where they are."""
         moved = {name: getattr(self, name).to(*target) for name in ("values", "mask")}
         return self.but(**moved, series=self.series.to(moved["values"].device))
 
-    def but(self, **changes: Any) -> "Observations":
+    def but(self, **changes: object) -> "Observations":
         """The batch with these attributes instead; they are not checked."""
         other = copy.copy(self)
         vars(other).update(changes)

@@ -1,10 +1,22 @@
 """The solver of an initial value problem. Figures read its settings too, so nothing here imports torch."""
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 ADAPTIVE = ("dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun")
 MULTISTEP = ("explicit_adams", "implicit_adams")
 FIXED = ("euler", "midpoint", "heun2", "heun3", "rk4", *MULTISTEP)
+
+
+class SolverSettings(TypedDict, total=False):
+    """The arguments of a `Solver`."""
+
+    method: str
+    rtol: float
+    atol: float
+    adjoint: bool
+    max_steps: int
+    step_size: float | None
 
 
 @dataclass(frozen=True)

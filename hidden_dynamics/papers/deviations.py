@@ -26,7 +26,7 @@ WORDS = {
 
 
 def deviations(
-    configuration: Configuration, rows: Sequence[Mapping[str, Any]], trained: bool = True, course: bool = False
+    configuration: Configuration, rows: Sequence[Mapping[str, str]], trained: bool = True, course: bool = False
 ) -> list[str]:
     """The deviations of rows, each once: "Digits in place of MNIST", "N = 32, not 128", "after 2 of 150 epochs".
 
@@ -43,30 +43,30 @@ def deviations(
     return list(dict.fromkeys(texts))
 
 
-def with_originals(configuration: Configuration, paper: str, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def with_originals(configuration: Configuration, paper: str, rows: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:
     """Rows of runs or measurements whose `stand_in_for` is as they say, or else the paper's dataset where theirs is
     another: a task of the user's own may be of any."""
     known_tasks = load_tasks(paper)
 
-    def original(row: Mapping[str, Any]) -> str:
+    def original(row: Mapping[str, str]) -> str:
         task = known_tasks.get(published_task(configuration, row["task"]))
         return task["dataset"] if task and row["dataset"] not in (None, "", task["dataset"]) else ""
 
     return [{**row, "stand_in_for": row["stand_in_for"] or original(row)} for row in rows]
 
 
-def original_of(configuration: Configuration, row: Mapping[str, Any]) -> str | None:
+def original_of(configuration: Configuration, row: Mapping[str, str]) -> str | None:
     """The title of the data that a row's stand in for, or that they are a reduced form of; None of the paper's."""
     return configuration.title_of(row["stand_in_for"]) if row["stand_in_for"] else configuration.reduced(row["task"])
 
 
-def data_text(configuration: Configuration, row: Mapping[str, Any]) -> str:
+def data_text(configuration: Configuration, row: Mapping[str, str]) -> str:
     """The title of a row's data, with that of what they stand in for: "Digits in place of MNIST"."""
     original = original_of(configuration, row)
     return f"{row['dataset_title']} in place of {original}" if original else row["dataset_title"]
 
 
-def is_resized(row: Mapping[str, Any]) -> bool:
+def is_resized(row: Mapping[str, str]) -> bool:
     """True of another number of hidden units than the paper's; a size that is a name is a place in a grid."""
     return str(row["paper_size"]).isdecimal() and str(row["size"]) != str(row["paper_size"])
 

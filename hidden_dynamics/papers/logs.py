@@ -111,7 +111,7 @@ def _settings(run: Run) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name != "training.epochs"}
 
 
-def _flat(parts: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+def _flat(parts: Mapping[str, object], place: str = "") -> dict[str, Any]:
     """What nested mappings hold, by dotted place; without what is None."""
     found: dict[str, Any] = {}
     for name, part in parts.items():

@@ -179,7 +179,7 @@ def _numbers(content: Mapping[str, Any]) -> Iterator[Number]:
             raise UserError(f"published/: unknown kind {kind!r}: say in papers/published.py what its numbers are.")
 
 
-def _by_task_and_metric(values: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str, Any]]:
+def _by_task_and_metric(values: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[str, str, Any]]:
     return ((task, metric, value) for task, of in values.items() for metric, value in of.items())
 
 

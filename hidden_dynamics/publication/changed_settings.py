@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.results.rows import Row
@@ -22,7 +21,7 @@ def changed_settings(configuration: Configuration) -> list[Row]:
     return rows
 
 
-def _flat(settings: Mapping[str, Any], within: str = "") -> Iterable[tuple[str, str]]:
+def _flat(settings: Mapping[str, object], within: str = "") -> Iterable[tuple[str, str]]:
     """(name with dots, value as text) of what is within mappings."""
     for key, value in settings.items():
         if isinstance(value, Mapping):

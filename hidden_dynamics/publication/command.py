@@ -25,6 +25,6 @@ def command_of(configuration: Configuration) -> str:
     return f"snakemake --cores all evidence --config {shlex.join(settings)}"
 
 
-def as_given(value: Any) -> str:
+def as_given(value: object) -> str:
     """A setting as the command line has it."""
     return value if isinstance(value, str) else json.dumps(value)

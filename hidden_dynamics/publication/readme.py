@@ -44,7 +44,7 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
     )
 
 
-def filled(name: str, **values: Any) -> str:
+def filled(name: str, **values: object) -> str:
     """One of the publication's templates, filled in."""
     about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     text = (TEMPLATES / name).read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,11 +45,20 @@ class Curve:
     window: int
 
 
-def curves_of(configuration: Configuration, panel: Any, runs: Sequence[Run], root: Path) -> list[Curve]:
+class Panel(Protocol):
+    """What a figure's panel says of its curves, as hidden_dynamics.artifacts.kinds.curves has it."""
+
+    task: str
+    size: int | str | None
+    split: Literal["train", "validation", "test"]
+    against: Literal["iteration", "epoch"]
+    window: int
+
+
+def curves_of(configuration: Configuration, panel: Panel, runs: Sequence[Run], root: Path) -> list[Curve]:
     """The curves of a panel, model after model; none of a model that never got a value.
 
     Args:
-        panel: its task, size, split, x axis (`against`) and window (hidden_dynamics.artifacts.kinds.curves).
         runs: the figure's.
         root: what their directories are relative to.
 
@@ -64,7 +73,7 @@ def curves_of(configuration: Configuration, panel: Any, runs: Sequence[Run], roo
     return [curve for curve in curves if curve.x.size]
 
 
-def averaged(model: str, panel: Any, seeds: Sequence[RunFiles], share: float) -> Curve:
+def averaged(model: str, panel: Panel, seeds: Sequence[RunFiles], share: float) -> Curve:
     """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned.
 
     Args:

@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import atomic
@@ -11,7 +10,7 @@ from hidden_dynamics.system.files import atomic
 Row = Mapping[str, str]
 
 
-def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
     """Write rows in one piece; a ValueError where a row has something that is no column, an OSError where the disk is
     full or read-only."""
     with atomic(Path(path)) as handle:
@@ -20,7 +19,7 @@ def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[
         writer.writerows(map(as_text, rows))
 
 
-def as_text(row: Mapping[str, Any]) -> dict[str, str]:
+def as_text(row: Mapping[str, object]) -> dict[str, str]:
     """A row as it is read again: None is an empty cell, truth is true or false."""
     texts = {column: "" if value is None else str(value) for column, value in row.items()}
     return {column: text.lower() if isinstance(row[column], bool) else text for column, text in texts.items()}

@@ -11,7 +11,6 @@ import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +18,7 @@ from numpy.typing import ArrayLike
 from torch import nn
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
-from hidden_dynamics.configuration.spec import Report
+from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import with_checksums
 from hidden_dynamics.results.under_way import UNDERWAY
@@ -36,10 +35,10 @@ LOSSES = 50  # the last ones that underway.json tells
 
 def write(
     directory: Path,
-    about: Mapping[str, Any],
+    about: Mapping[str, object],
     history: History,
     network: nn.Module | None,
-    report: Report,
+    training: Training,
     predictions: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     """Write the run's files, run.json last: where it is, the run is whole.
@@ -49,7 +48,7 @@ def write(
         about: what is known of the run besides its history.
         history: of a run that failed, an empty one whose `failure` is {"error": type and message}.
         network: as it was trained; None where it could not be built.
-        report: `metric` and `rule` (max, min or last): which evaluation's number the tables show.
+        training: the run's, of its specification.
         predictions: arrays by name, where the run records them.
     """
     (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
@@ -57,7 +56,7 @@ def write(
     _write_csv(directory / "clock.csv", history.clock)
     _write_bytes(directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
     norms = torch.stack(history.gradient_norms).numpy() if history.gradient_norms else np.empty((0, 0), np.float32)
-    every = about["spec"]["training"].get("record_gradients")
+    every = training.get("record_gradients")
     failed = "error" in (history.failure or {})
     written = [name for name in OUTPUTS if name != "run.json" and not (failed and name == WEIGHTS)]
     if every is not None:
@@ -73,7 +72,7 @@ def write(
         weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
         _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
     status = "failed" if failed else "finished" if history.diverged_at is None else "diverged"
-    record = _record(about, history, network, report, status, norms)
+    record = _record(about, history, network, training, status, norms)
     with atomic(directory / "run.json") as handle:
         json.dump(with_checksums(record, directory, written), handle, indent=2)
         handle.write("\n")
@@ -81,15 +80,15 @@ def write(
 
 
 def _record(
-    about: Mapping[str, Any],
+    about: Mapping[str, object],
     history: History,
     network: nn.Module | None,
-    report: Mapping[str, str],
+    training: Training,
     status: str,
     norms: ArrayLike,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What run.json says, or underway.json before it."""
-    reported = chosen(history.metrics, report)
+    reported = chosen(history.metrics, training["report"])
     if reported:
         reported["metrics"] |= of_history(history.metrics, norms)
     return {
@@ -114,8 +113,8 @@ class UnderWayWriter:
     is full or away: its checkpoint, which matters, says so. Its arguments are those of `write`.
     """
 
-    def __init__(self, directory: Path, about: Mapping[str, Any], network: nn.Module, report: Mapping[str, str]):
-        self.directory, self.about, self.network, self.report = directory, about, network, report
+    def __init__(self, directory: Path, about: Mapping[str, object], network: nn.Module, training: Training):
+        self.directory, self.about, self.network, self.training = directory, about, network, training
         self.began, self.started, self.seconds = time.monotonic(), time.time(), 0.0  # spent
         self.due, self.written = self.began + max(SECONDS, FIRST / SHARE), self.began
         self.done_before = self.evaluations = -1  # iterations, of a run that is continued; those that are written
@@ -155,12 +154,12 @@ class UnderWayWriter:
             "longest_pause": self.longest_pause,  # seconds between two writings
             "process": os.getpid(),
         }
-        record = _record(self.about, history, self.network, self.report, "running", [])
+        record = _record(self.about, history, self.network, self.training, "running", [])
         with atomic(self.directory / UNDERWAY) as handle:
             handle.write(json.dumps({**record, "under_way": under_way}))
 
 
-def _write_bytes(path: Path, save: Callable[..., None], *content: Any, **arrays: np.ndarray) -> None:
+def _write_bytes(path: Path, save: Callable[..., None], *content: object, **arrays: np.ndarray) -> None:
     """In one piece: where a disk is full, numpy and torch themselves raise errors that say nothing of a disk."""
     buffer = io.BytesIO()
     save(buffer, *content, **arrays)

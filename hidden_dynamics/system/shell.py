@@ -6,10 +6,9 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 
-def environment_of_jobs(root: str, settings: Mapping[str, Any], environments: str | None) -> str:
+def environment_of_jobs(root: str, settings: Mapping[str, object], environments: str | None) -> str:
     """A shell command that prepares a job, as Snakemake's prefix of every command.
 
     Every job finds the library, in conda environments and on cluster nodes too, and the settings as they are after

@@ -3,7 +3,7 @@
 Constants are those of the evaluated set itself, so that no constant scores better on it.
 """
 
-from typing import Any
+from typing import SupportsInt
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ FREQUENCIES, NO_MEMORY = "word frequencies", "no memory"
 Scores = dict[str, dict[str, float]]  # {metric: {name: score}}, the score in the unit of what a run measures
 
 
-def test_set(size: Any, positive: Any = None) -> dict[str, int | None]:
+def test_set(size: SupportsInt, positive: SupportsInt | None = None) -> dict[str, int | None]:
     """The number of test samples, and of the positive ones among them where there are two classes."""
     return {"size": int(size), "positive": None if positive is None else int(positive)}
 

@@ -8,6 +8,7 @@ import hashlib
 import io
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ class Checkpoint:
         wait = SECONDS_AFTER_AN_EVALUATION if after_evaluation else SECONDS
         return time.monotonic() - self._saved > max(wait, TIMES_A_SAVING * self._took)
 
-    def save(self, state: dict[str, Any]) -> None:
+    def save(self, state: Mapping[str, object]) -> None:
         """Write `state`; the checkpoint that was there becomes the previous one.
 
         On a full disk the training goes on, and is warned once: to stop would lose what was done since the checkpoint

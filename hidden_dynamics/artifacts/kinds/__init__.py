@@ -3,7 +3,6 @@
 import functools
 import importlib
 import pkgutil
-from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import known
@@ -14,7 +13,7 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
-def find(kind: Any, origin: str) -> type[Artifact]:
+def find(kind: object, origin: str) -> type[Artifact]:
     """The class of a kind; a `UserError` where there is none of this name."""
     place = f"{__name__}.{known(kind, names(), 'kind', origin)}"
     own = [each for each in vars(importlib.import_module(place)).values() if getattr(each, "__module__", "") == place]

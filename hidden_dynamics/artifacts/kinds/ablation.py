@@ -198,7 +198,7 @@ def draw_grid(ax: "Axes", by_place: Mapping[tuple[float, float], Square], panel:
             plain_numbers(bar.ax.yaxis)
 
 
-def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] | None, **options: Any) -> None:
+def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] | None, **options: object) -> None:
     """The text of a square, in an ink that its colour lets be read; hatched where it has no number to colour it by."""
     look: dict[str, Any] = {"ha": "center", "va": "center", **options}
     if colour is None:

@@ -150,7 +150,7 @@ def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Cell], side
     return record
 
 
-def _named(label: str, settings: Mapping[str, Any]) -> str:
+def _named(label: str, settings: Mapping[str, object]) -> str:
     """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
     texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
     return f"{label} ({', '.join(texts)})" if texts else label

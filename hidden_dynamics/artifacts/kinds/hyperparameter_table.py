@@ -13,6 +13,7 @@ from hidden_dynamics.artifacts.tables import ABSENT, Table
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, Run, resolve
 from hidden_dynamics.configuration.schema import Names
+from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.papers.published import load_tasks, published_task
 
 HEADINGS = dict(mu="μ", s="s", beta="β", restart="F", alpha="α", penalty="λ", augmented="Augmented dimensions")
@@ -115,7 +116,7 @@ class Row:
         return f"{own} ({'; '.join(marks)})" if marks else own
 
 
-def _differ(name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+def _differ(name: str, ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool:
     """Whether they state another value than ours."""
     one, other = (str(of.get(name, ABSENT)).lower() for of in (ours, theirs))
     return name in theirs and one != other and ours.get(name, ABSENT) != theirs[name]
@@ -162,7 +163,7 @@ def _by_definition(artifact: HyperparameterTable) -> list[tuple[str, Any]]:
     return list(artifact.published.content.get("by_definition", {}).items())
 
 
-def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(settings: Mapping[str, object]) -> dict[str, Any]:
     """Mappings written out: {"dropouts": {"input": 0.4}} becomes {"dropouts.input": 0.4}."""
     flat = {}
     for name, value in settings.items():
@@ -170,7 +171,7 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(spec: Spec) -> dict[str, Any]:
     """A run's specification under the names of the published tables."""
     training = {key: value for key, value in spec["training"].items() if key != "optimisers"}
     settings = {**spec["task_settings"], **spec["hyperparameters"], **training}
@@ -185,7 +186,7 @@ def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     if isinstance(value, float):

@@ -158,5 +158,5 @@ def counted(schedule: str, training: str, sizes: str, seed: int) -> tuple[int, i
     return found.total_work, found.iterations, found.evaluations
 
 
-def _text(content: Any) -> str:
+def _text(content: object) -> str:
     return json.dumps(content, sort_keys=True)

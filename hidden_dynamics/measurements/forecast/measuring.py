@@ -147,7 +147,7 @@ def _iterations(
         end = min(end, time.perf_counter() + TIMED)
 
 
-def _seconds(evaluate: Callable[[nn.Module], Any], network: nn.Module, clock: Clock) -> float:
+def _seconds(evaluate: Callable[[nn.Module], object], network: nn.Module, clock: Clock) -> float:
     start = clock()
     evaluate(network)
     return clock() - start

@@ -16,7 +16,7 @@ from hidden_dynamics.errors import UserError
 Arrays = dict[str, np.ndarray]
 
 
-def stand_in(name: str, dataset: Dataset, settings: Mapping[str, Any]) -> Arrays:
+def stand_in(name: str, dataset: Dataset, settings: Mapping[str, object]) -> Arrays:
     """Arrays of a dataset's names, types and shapes; of what needs no download, the arrays. A `UserError` where no
     shapes of it stand here."""
     if not (dataset.files or dataset.own_copy):

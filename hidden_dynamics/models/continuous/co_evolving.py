@@ -2,7 +2,7 @@
 """A pair of neural ODEs that evolve together, and how it is trained (ACE-NODE, Section 3, Equations 3 to 6)."""
 
 from collections.abc import Callable
-from typing import cast
+from typing import NotRequired, TypedDict, cast
 
 import torch
 from torch import Tensor, nn
@@ -66,6 +66,14 @@ class TrainedInTurn(nn.Module):
             return {"hidden": list(self.parameters())}
         apart = {id(parameter) for parameter in attention if not self.tied}
         return {"hidden": [p for p in self.parameters() if id(p) not in apart], "attention": attention}
+
+
+class Penalty(TypedDict):
+    """The arguments of `penalty_of` that are settings."""
+
+    weight: float
+    norm: NotRequired[int]
+    of: NotRequired[str]
 
 
 def penalty_of(known: tuple[str, ...], weight: float, norm: int = 2, of: str = "parameters") -> tuple[float, int, str]:

@@ -7,6 +7,7 @@ pyproject.toml pins its version, by which the tests hold this to `odeint`.
 # pyright: reportPrivateUsage=false
 
 import bisect
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -65,7 +66,7 @@ def stepped(
     times: Tensor,
     rows: RowsOfSeries,
     tolerances: dict[str, Any],
-    options: dict[str, Any],
+    options: Mapping[str, object],
 ) -> list[tuple[Tensor, Tensor]]:
     """What is read of the solution at two ascending times or more, in pieces, by backpropagation through the solver.
 

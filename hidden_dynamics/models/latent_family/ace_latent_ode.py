@@ -1,6 +1,5 @@
 """ACE-Latent-ODE: a Latent-ODE with pairwise attention that evolves beside it (ACE-NODE, Sections 3 and 4.3 to 4.6)."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor, nn
@@ -14,12 +13,12 @@ from hidden_dynamics.models.continuous.attention import (
     pairwise,
     unnormalised,
 )
-from hidden_dynamics.models.continuous.co_evolving import CoEvolving, Rule, TrainedInTurn, penalty_of
+from hidden_dynamics.models.continuous.co_evolving import CoEvolving, Penalty, Rule, TrainedInTurn, penalty_of
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentTask
 from hidden_dynamics.models.latent_family.latent_ode import LatentODE
 
-NO_PENALTY = {"weight": 0.0, "norm": 2}
+NO_PENALTY: Penalty = {"weight": 0.0, "norm": 2}
 MIXINGS = {"softmax": pairwise, "raw": unnormalised}
 RATES = {"moments": PairwiseRate, "random": RandomRate}
 CHOICES = {"attention": ("evolving", "fc", "fixed"), "mixing": MIXINGS, "rate": RATES}
@@ -65,7 +64,7 @@ class ACELatentODE(TrainedInTurn, LatentODE):
         self,
         task: LatentTask,
         hidden_size: int,
-        penalty: Mapping[str, Any] = NO_PENALTY,
+        penalty: Penalty = NO_PENALTY,
         attention: str = "evolving",
         mixing: str = "softmax",
         rate: str = "moments",

@@ -1,8 +1,5 @@
 """Latent-ODE (Rubanova et al. 2019), and Augmented-Latent-ODE (ACE-NODE, Section 4.3)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -14,9 +11,9 @@ from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTas
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNNEncoder
 from hidden_dynamics.models.layers import Autonomous, initialised, tanh_network
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.solver import Solver
+from hidden_dynamics.models.solver import Solver, SolverSettings
 
-SOLVER = {"method": "dopri5", "rtol": 1e-4, "atol": 1e-5, "adjoint": False}
+SOLVER: SolverSettings = {"method": "dopri5", "rtol": 1e-4, "atol": 1e-5, "adjoint": False}
 CHOICES = {"encoder": ("ode", "rnn"), "label_from": ("end", "start"), "start": ("zero", "first_target")}
 BLOCK = 256  # union times whose input is laid out at once
 
@@ -101,7 +98,7 @@ class LatentODE(LatentNetwork):
         units: int = 50,
         gru_units: int = 50,
         samples: int = 3,
-        solver: Mapping[str, Any] = SOLVER,
+        solver: SolverSettings = SOLVER,
         augmented: int = 0,
         label_from: str = "end",
         start: str = "zero",

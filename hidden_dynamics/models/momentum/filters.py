@@ -111,7 +111,7 @@ class Nesterov(nn.Module):
         self.s, self.phase = number("s", s, above=0), whole("phase", phase, 0)
         self.restart = None if restart is None else whole("restart", restart)
 
-    def gamma(self, done: Any, steps: int) -> Tensor:
+    def gamma(self, done: object, steps: int) -> Tensor:
         """gamma_t of the `steps` steps that follow the first `done`: float64, (steps,); (steps, batch, 1) where each
         sequence has its own.
 

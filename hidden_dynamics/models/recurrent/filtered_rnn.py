@@ -77,7 +77,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
+        device: torch.device | str | int | None = None,
         dtype: torch.dtype | None = None,
         *,
         filter: InputFilter | None = None,
@@ -278,7 +278,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         return ", ".join([str(self.input_size), str(self.hidden_size), *shown, *filters])
 
 
-def _check_sizes(input_size: Any, hidden_size: Any, num_layers: Any, dropout: float, proj_size: int) -> None:
+def _check_sizes(input_size: object, hidden_size: object, num_layers: object, dropout: float, proj_size: int) -> None:
     for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
         if not isinstance(size, int):
             raise TypeError(f"{name} must be a whole number, not {size!r}")

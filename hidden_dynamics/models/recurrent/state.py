@@ -147,7 +147,7 @@ def check_weights(x: Tensor, suffix: str, weights: Sequence[Tensor], shapes: Seq
             raise ValueError(f"a weight of the layer {suffix[1:]} must be {shape} {kind(x)}, not {described(weight)}")
 
 
-def check_like(name: str, given: Any, needed: Any) -> None:
+def check_like(name: str, given: object, needed: object) -> None:
     """Raises:
     ValueError: `given` is described otherwise than `needed`.
     """

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.attention import FullyConnectedAttention, correlation, pairwise
-from hidden_dynamics.models.continuous.co_evolving import TrainedInTurn, penalty_of
+from hidden_dynamics.models.continuous.co_evolving import Penalty, TrainedInTurn, penalty_of
 from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.sporadic.gru_ode_bayes import Filtered, GRUODEBayes, State
@@ -41,7 +41,7 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
         self,
         task: SeriesTask,
         hidden_size: int,
-        penalty: dict[str, Any],
+        penalty: Penalty,
         attention: str = "evolving",
         at_jump: str = "kept",
         detached: bool = True,

@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Neural-ODE-VAE (Chen et al. 2018, Section 5): a latent state flows by an ODE from where an encoder puts it."""
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.layers import Autonomous, tanh_maps
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_major import padded
-from hidden_dynamics.models.solver import Solver
+from hidden_dynamics.models.solver import Solver, SolverSettings
 from hidden_dynamics.models.sporadic.row_by_row import Readout
 from hidden_dynamics.models.sporadic.variational import BackwardGRU, Gaussian, Inferred, Variational
 
@@ -41,7 +41,7 @@ class NeuralODEVAE(Variational):
     """
 
     def __init__(
-        self, task: SeriesTask, hidden_size: int, solver: dict[str, Any], mask: bool = False, dropout: float = 0.2
+        self, task: SeriesTask, hidden_size: int, solver: SolverSettings, mask: bool = False, dropout: float = 0.2
     ):
         super().__init__(task)
         self.until, self.mask = float(task.until), mask
