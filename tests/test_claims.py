@@ -23,7 +23,7 @@ NOT_CLAIMED = {  # artifacts about which the papers say nothing that runs could 
     *("momentumrnn_controls", "momentumrnn_course"),  # not in the paper
     *("momentumrnn_momentum", "momentumrnn_adam", "acenode_attention"),  # verdicts of others
     *("acenode_hyperparameters", "acenode_latent"),  # settings
-    "acenode_released",  # not in the paper
+    *("acenode_released", "acenode_solver"),  # not in the paper
     "acenode_figure4",  # a picture; its numbers are Table 5's
     "acenode_figure5",  # "smaller errors during almost the entire testing time" is read off row numbers
 }

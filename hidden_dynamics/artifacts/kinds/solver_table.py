@@ -104,11 +104,12 @@ def _record(configuration: Configuration, rows: Rows) -> dict[str, Any]:
     record |= {name: checks[0][name] for name in ("solver", "items", "metric")} | {"lost": max(lost, default=None)}
     levels = _at(rows, metric)
     for place, (share, of) in enumerate(levels.items()):
-        nfe = fmean(check["at"][share]["nfe"] for check in checks if share in check["at"])
-        about = {"share": share, "mean": fmean(of) * configuration.metrics[metric].factor, "nfe": nfe}
+        mean, nfe = fmean(of) * configuration.metrics[metric].factor, fmean(_at(rows, "nfe")[share])
+        about = {"share": share, "mean": mean, "nfe": nfe}
         record |= {f"{name}_{place}": value for name, value in about.items()}
     broken = max(lost, default=0) > LIMIT or any(check["failures"] for check in checks) or moves(rows, metric)
-    return record | {"resolved": NO if broken else "yes" if lost and len(levels) > 1 else None}
+    known = len(lost) == len(rows) and all(len(check["at"]) > 1 for check in checks)
+    return record | {"resolved": NO if broken else "yes" if known else None}
 
 
 def _texts(configuration: Configuration, record: dict[str, Any]) -> dict[str, str]:
