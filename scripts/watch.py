@@ -85,7 +85,7 @@ class Watch:
 
     def look(self) -> None:
         self.rows, self.failed = list[Row](), list[str]()
-        counts = dict[str, int].fromkeys(("finished", "diverged", "failed"), 0)
+        counts: dict[str, int] = {"finished": 0, "diverged": 0, "failed": 0}
         seconds, waiting, outdated = defaultdict[Cell, list[float]](list), list[Run](), 0
         for run in self.runs:
             row = self._under_way(run)  # read before run.json, which it makes room for
@@ -171,7 +171,7 @@ class Watch:
         """Counts; the time left, of runs under way by their pace, of others as those of their task and model took."""
         still = sum(row.still for row in self.rows)
         running, unknown = len(self.rows) - still, waiting - len(known)
-        numbers = counts | {"running": running, "standing still": still, "waiting": waiting}
+        numbers = {**counts, "running": running, "standing still": still, "waiting": waiting}
         text = ", ".join(f"{number} {name}" for name, number in numbers.items() if number)
         again = f" ({outdated} of them there, of other code or settings)" if outdated else ""
         left = sum(known) + sum(row.seconds[0] for row in self.rows if row.seconds)

@@ -17,6 +17,6 @@ def length_matters(training: Training) -> str:
         return "it ends within an epoch, and is evaluated there"
     if every is not None and per_epoch is None:
         return "it is evaluated by the iteration and at its end, and its data say where that is"
-    if every is not None and epochs * per_epoch % every:
+    if every is not None and per_epoch is not None and epochs * per_epoch % every:
         return f"its end is no multiple of {every} iterations, and is evaluated"
     return ""

@@ -7,8 +7,9 @@ Afterwards they are as they were, and the network's own counts of evaluations, t
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -58,7 +59,7 @@ class Solvers(FunctionEvaluations):
 
 
 @contextlib.contextmanager
-def finer(network: nn.Module, level: int) -> Iterator[Solvers]:
+def finer(network: nn.Module, level: int) -> Generator[Solvers]:
     """Within it, tolerances are 10^level times smaller than configured, and fixed steps 2^level times shorter."""
     solvers = Solvers()
     with contextlib.ExitStack() as after:
@@ -115,7 +116,7 @@ class _Noting(Integral):
         start = end = parts[0] if shapes is None else torch.cat([part.flatten() for part in parts])
         for way in (times, times.flip(0)):
             with self.watched.forwards(shapes):
-                given = {"options": self._grid(), **self._tolerances()}
+                given: dict[str, Any] = {"options": self._grid(), **self._tolerances()}
                 end = odeint(self.watched, end, way.to(end.device), **given)[-1]
             self.watched.check_end([end], way[-1].item(), "forward")
         yield start, end

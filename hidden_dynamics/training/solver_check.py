@@ -5,6 +5,7 @@ errors: where more than a hundredth is lost, or a finer solution changes the tes
 of solver and field together (Ott et al., "ResNet After All?", ICLR 2021).
 """
 
+import contextlib
 import math
 import time
 import traceback
@@ -73,7 +74,8 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
 
     device, training, levels = next(network.parameters()).device, network.training, [("1", 0)]
     network.eval()
-    with torch.no_grad(), torch.random.fork_rng([device] if device.type == "cuda" else []):
+    fork: Callable[..., contextlib.AbstractContextManager[None]] = torch.random.fork_rng  # has no types
+    with torch.no_grad(), fork([device] if device.type == "cuda" else []):
         for share, level in levels:  # the first says what the others are
             with finer(network, level) as solvers:
 
