@@ -18,9 +18,17 @@ DEVIATION, SHORTEST = 5, 5  # steps
 
 
 def schedule_of(training: dict[str, Any], task: Any, seed: int) -> "Schedule":
-    """The task's own schedule, where it has one; batches of examples in random order otherwise."""
+    """The task's own schedule, where it has one; batches of examples in random order otherwise.
+
+    Raises:
+        UserError: the task's own is of a class that is not of this module.
+    """
     if hasattr(task, "schedule"):
-        return task.schedule(training, seed)
+        own = task.schedule(training, seed)
+        if type(own) not in (Schedule, SegmentSchedule):
+            text = f"{type(task).__name__}.schedule gives a {type(own).__name__}, and a class of {__name__} was expected"
+            raise UserError(f"{text}: of another one nothing says whether a longer training begins alike. Add it there.")
+        return own
     return Schedule(training, task.train_size, seed)
 
 
