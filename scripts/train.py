@@ -141,8 +141,8 @@ def as_long_as_it_is(run: Run, state: Mapping[str, Any] | None, data: str) -> Ru
     training = run.spec["training"]
     if state is None and (record := records.restored(run, data)):
         epochs = record["spec"]["training"]["epochs"]
-        text = f"{run.id}: its record has {epochs} of {run.epochs} epochs and no checkpoint is there, so it cannot go on"
-        print(f"{text}: trained from iteration 1 (scripts/restore.py puts back checkpoints, too)", flush=True)
+        text = f"{run.id}: its record has {epochs} of {run.epochs} epochs, and no checkpoint is there: it cannot go on"
+        print(f"{text}, and is trained from iteration 1 (scripts/restore.py puts back checkpoints, too)", flush=True)
     if state is None or state["epochs"] <= run.epochs:
         return run
     begun = (training | {"epochs": epochs} for epochs in itertools.count(math.ceil(state["epochs"])))

@@ -1,4 +1,4 @@
-"""Runs that are asked for more epochs than they have, or for fewer; their checkpoints, which travel; lengths that matter."""
+"""Runs that are asked for more epochs than they have, or fewer; checkpoints that travel; lengths that matter."""
 
 import hashlib
 import importlib
@@ -152,7 +152,7 @@ def test_a_restored_record_without_a_checkpoint_says_that_it_cannot_go_on(workpl
         (directory / name).unlink()
     assert "put back" in train(workplace, "grown", 1)
     assert is_to_grow(workplace.of("grown", 2))
-    assert "its record has 1 of 2 epochs and no checkpoint is there" in train(workplace, "grown", 2)
+    assert "its record has 1 of 2 epochs, and no checkpoint is there" in train(workplace, "grown", 2)
     train(workplace, "whole", 2)
     assert workplace.files("grown") == workplace.files("whole")
 
@@ -189,10 +189,10 @@ def file_of(content, compressed=False):
     buffer = io.BytesIO()
     torch.save(content, buffer)
     if compressed:
-        with zipfile.ZipFile(buffer) as plain, zipfile.ZipFile(made := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as tight:
+        plain, buffer = zipfile.ZipFile(buffer), io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as tight:
             for name in plain.namelist():
                 tight.writestr(name, plain.read(name))
-        buffer = made
     return hashlib.sha256(buffer.getvalue()).hexdigest().encode() + buffer.getvalue()
 
 

@@ -297,7 +297,7 @@ def test_an_interrupted_and_then_killed_invocation_continues_to_the_same_numbers
 
 
 def test_a_run_grows_where_more_epochs_are_asked_for_and_stays_where_fewer_are(repository, tmp_path):
-    """One that Snakemake has trained, and one that it remembers nothing of, as of a restored one; each with its table."""
+    """With its table. Then Snakemake remembers nothing of it, as of a restored run."""
     shutil.copytree(repository.root, tmp_path / "repository")
     workflow = Workflow(tmp_path / "repository")
 
@@ -305,13 +305,10 @@ def test_a_run_grows_where_more_epochs_are_asked_for_and_stays_where_fewer_are(r
         training = {"epochs": epochs, "iterations_per_epoch": 1}
         return {"overrides": {"tasks": {"parity": {"training": training}, "pmnist": TINY, "mnist": TINY}}}
 
-    def shown():
-        return (workflow.root / "out/demo/tables/mine_table1.md").read_text()
-
     with OneProcess(workflow) as process:
-        for epochs, evaluated in ((40, 2), (80, 4), (40, 4)):
+        for epochs, evaluated, trained in ((40, 2, True), (80, 4, True), (40, 4, False)):
             said = process.run("mine_table1", **of(epochs))
-            assert evaluations(workflow) == evaluated and ("Training" in said) == (evaluated > 2 or epochs == 40)
+            assert (evaluations(workflow), "Training" in said) == (evaluated, trained)
         shutil.rmtree(workflow.root / ".snakemake/metadata")
         assert "Training" not in process.run("--dry-run", "mine_table1", **of(80))
         assert "Training" not in process.run("--dry-run", "momentumrnn_table7", **of(120))  # which is not of this run
@@ -319,7 +316,6 @@ def test_a_run_grows_where_more_epochs_are_asked_for_and_stays_where_fewer_are(r
         assert evaluations(workflow) == 6
     record = json.loads((workflow.root / PARITY / "run.json").read_text())
     assert (record["iterations"], record["spec"]["training"]["epochs"]) == (120, 120)
-    assert "Best parity" in shown()
 
 
 def test_a_failing_run_leaves_the_others_made_and_the_next_invocation_finishes_them(workflow):

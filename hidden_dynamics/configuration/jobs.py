@@ -60,8 +60,8 @@ class TrainingJobs:
         return " ".join(map(str, self.shared.get(key, [f"{{wildcards.{key}}}"])))
 
     def identity(self, wildcards: Any) -> str:
-        """Digest of the identities of its runs, without their data, and of their failures until now: where one changes or
-        has failed, the job is done again. It is, too, where a run is to grow (rules/train.smk)."""
+        """Digest of the identities of its runs, without their data, and of their failures until now: where one changes
+        or has failed, the job is done again. It is, too, where a run is to grow (rules/common.smk)."""
         digest = hashlib.sha256()
         for run in self.runs(wildcards):
             failures = Path(run.directory, FAILURES)

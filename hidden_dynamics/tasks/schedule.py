@@ -26,8 +26,8 @@ def schedule_of(training: dict[str, Any], task: Any, seed: int) -> "Schedule":
     if hasattr(task, "schedule"):
         own = task.schedule(training, seed)
         if type(own) not in (Schedule, SegmentSchedule):
-            text = f"{type(task).__name__}.schedule gives a {type(own).__name__}, and a class of {__name__} was expected"
-            raise UserError(f"{text}: of another one nothing says whether a longer training begins alike. Add it there.")
+            text = f"{type(task).__name__}.schedule gives a {type(own).__name__}; expected is a class of {__name__}"
+            raise UserError(f"{text}, of which it is known whether a longer training begins alike: add it there.")
         return own
     return Schedule(training, task.train_size, seed)
 
@@ -82,7 +82,7 @@ class Schedule:
         self.rates, self.fixed = training.get("rates", {}), training.get("fixed_batches", False)
         epochs = min(training["epochs"], self.rates.get("until", math.inf))
         self.iterations = max(1, math.floor(epochs * self.per_epoch))
-        self.evaluate_every = training.get("evaluate_every", self.per_epoch)
+        self.evaluate_every = training.get("evaluate_every") or self.per_epoch
         whole = None if training.get("drop_last") else train_size
         self.samples_per_epoch = self.per_epoch * self.batch_size if whole is None else whole
         self.evaluations = math.ceil(self.iterations / self.evaluate_every)

@@ -279,9 +279,7 @@ def _average_if_due(run: Training) -> None:
         run.history.averaged_since = run.history.iteration
 
 
-def _test(
-    run: Training, weights: dict[str, torch.Tensor], checkpoint: Checkpoint, interruption: Interruption
-) -> None:
+def _test(run: Training, weights: dict[str, torch.Tensor], checkpoint: Checkpoint, interruption: Interruption) -> None:
     """Give the network the weights of the reported evaluation, which it keeps, and measure it on the test set, once."""
     start, run.last = time.perf_counter(), _copy_of(run.network)
     run.network.load_state_dict(weights)

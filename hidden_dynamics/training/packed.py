@@ -15,8 +15,10 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run, find
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT, atomic
-from hidden_dynamics.training.checkpoint import DIGEST_LENGTH, FORMAT, NAME, Checkpoint, checkpoint_of, is_whole, state_in
+from hidden_dynamics.training import checkpoint
+from hidden_dynamics.training.checkpoint import NAME, Checkpoint, checkpoint_of
 
+NEEDED = {"fingerprint", "data", "epochs"}
 NAMES = re.compile(rf"(\w+)/([A-Za-z0-9][A-Za-z0-9._-]*)/seed([0-9]+)/{re.escape(NAME)}")
 PUT_BACK, THERE = "put back", "there already"
 
@@ -35,7 +37,7 @@ def pack(file: Path, runs: Iterable[Run]) -> list[str]:
             path = Path(run.directory, NAME)
             if path.is_file():
                 content = path.read_bytes()  # at once: a training may write the next one
-                if not is_whole(content):
+                if not checkpoint.is_whole(content):
                     raise UserError(f"{path} is damaged (its digest differs): remove it, or choose other runs.", path)
                 about = tarfile.TarInfo(f"{run.id}/{NAME}")
                 about.size = len(content)
@@ -86,16 +88,16 @@ def _members(file: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _state(file: Path, name: str, content: bytes) -> Mapping[str, Any]:
-    if not is_whole(content):
+    if not checkpoint.is_whole(content):
         raise _refused(file, name, "which is not of its digest")
     try:
-        with zipfile.ZipFile(io.BytesIO(content[DIGEST_LENGTH:])) as parts:
+        with zipfile.ZipFile(io.BytesIO(content[checkpoint.DIGEST_LENGTH :])) as parts:
             if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):  # it may be of any size
                 raise _refused(file, name, "which is compressed, as no checkpoint is")
-        state = state_in(content)
+        state = checkpoint.state_in(content)
     except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, RuntimeError, ValueError) as error:
         raise _refused(file, name, f"which cannot be read ({' '.join(str(error).split())[:80]})") from None
-    if not isinstance(state, dict) or state.get("format") != FORMAT or not {"fingerprint", "data", "epochs"} <= {*state}:
+    if not (isinstance(state, dict) and state.get("format") == checkpoint.FORMAT and {*state} >= NEEDED):
         raise _refused(file, name, "which is of another version of this project")
     return state
 
