@@ -32,7 +32,7 @@ RUNS = {  # by kind: the task, the model, the epochs at first and then, other se
     "speech, orthogonal, Adam and RMSprop": ("timit_dtriv", "dtriv-n32", (1, 3), {}),
     "endless, Adam": ("adding", "adam_lstm-n32", (20, 50), {}),
     "endless, the last reported": ("copying_1k", "lstm-n32", (15, 45), {}),
-    "text, averaged, SGD, tested": ("ptb_ablation", "momentum_lstm-mu0.9-s0.1", (2, 4), SGD),
+    "text, averaged, SGD, tested": ("ptb_ablation", "momentum_lstm-mu0.9-s0.1", (3, 5), SGD),
     "images, SGD, tested": ("mnist_images", "resnet-n8", (1, 3), {"evaluate_every": None}),
     "series, KL, in turns, tested": ("physionet", "ace_latent_ode-n8", (1, 2), {}),
     "series, KL, predictions, tested": ("physionet_extrapolation", "latent_ode-n8", (1, 2), {}),
