@@ -13,8 +13,9 @@ import _bootstrap  # noqa: F401  isort: skip
 from pathlib import Path
 
 from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, find
-from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.errors import run_main
 from hidden_dynamics.system.arguments import SHARED, parser
 from hidden_dynamics.training.packed import pack
 
@@ -24,14 +25,14 @@ def main() -> None:
     options.add_argument("file", type=Path, help="to write, such as ../begun.tar")
     options.add_argument("--task", help=SHARED["--task"]["help"] + "; default: all")
     given = options.parse_args()
-    configuration = load(parse_settings(given.config))
     if given.model and not given.task:
-        raise UserError("--model is of a task: name it with --task.")
-    runs = all_runs(configuration, given.seed)
+        options.error("--model is of a task: name it with --task")
+    configuration = load(parse_settings(given.config))
     if given.task:
-        models = given.model or list(dict.fromkeys(run.sized_model for run in runs if run.task == given.task))
-        seeds = given.seed or configuration.seeds
+        models, seeds = TrainingJobs(configuration, given.task).chosen(given.model, given.seed)
         runs = [find(configuration, given.task, model, seed) for model in models for seed in seeds]
+    else:
+        runs = all_runs(configuration, given.seed)
     packed = pack(given.file, runs)
     print(f"{len(packed)} checkpoints of {len(runs)} runs are in {given.file}: {', '.join(packed)}")
 

@@ -18,23 +18,19 @@ from hidden_dynamics.system.files import ROOT, atomic
 from hidden_dynamics.training import checkpoint
 from hidden_dynamics.training.checkpoint import NAME, Checkpoint, checkpoint_of
 
-NEEDED = {"fingerprint", "data", "epochs"}
 NAMES = re.compile(rf"(\w+)/([A-Za-z0-9][A-Za-z0-9._-]*)/seed([0-9]+)/{re.escape(NAME)}")
+NEEDED = {"fingerprint": str, "data": str, "epochs": int | float}
 PUT_BACK, THERE = "put back", "there already"
 
 
 def pack(file: Path, runs: Iterable[Run]) -> list[str]:
-    """Write the checkpoints of those of the runs that have one; gives these runs' ids.
-
-    Raises:
-        UserError: the file would lie in the repository; a checkpoint is damaged; or there is none.
-    """
+    """Write the checkpoints of those of the runs that have one, whose ids it gives. A `UserError` where there is none, one
+    is damaged, or the file would lie in the repository."""
     if file.resolve().is_relative_to(ROOT):
         raise UserError(f"{file} is in the repository, whose history would keep it: name one outside.", file)
     packed = []
     with atomic(file, "wb") as handle, tarfile.open(fileobj=handle, mode="w") as archive:
-        for run in runs:
-            path = Path(run.directory, NAME)
+        for run, path in ((run, Path(run.directory, NAME)) for run in runs):
             if path.is_file():
                 content = path.read_bytes()  # at once: a training may write the next one
                 if not checkpoint.is_whole(content):
@@ -49,25 +45,21 @@ def pack(file: Path, runs: Iterable[Run]) -> list[str]:
 
 
 def put_back(file: Path, root: Path, configuration: Configuration) -> dict[str, str]:
-    """Put checkpoints in the directories of their runs, where these are configured and coded as there, and their data
-    the same where they are prepared; one that is there and as far stays.
+    """Put checkpoints in the directories of their runs, where these are specified and coded as there, and their data
+    are, where they are prepared; one that is there and as far stays.
 
     Args:
         root: where the results directory is.
 
     Returns:
-        By the id of each run: `PUT_BACK`, `THERE`, or why it is not put back.
+        By the name of each: `PUT_BACK`, `THERE`, or why it is not put back.
 
     Raises:
         UserError: the file is none of `pack`, or holds something else, which is the error's key; nothing is written.
     """
-    outcome = {
-        name.removesuffix(f"/{NAME}"): _outcome(configuration, root, name, _state(file, name, content))
-        for name, content in _members(file)
-    }
+    outcome = {name: _outcome(configuration, root, name, _state(file, name, held)) for name, held in _members(file)}
     for name, content in _members(file):
-        run = name.removesuffix(f"/{NAME}")
-        if outcome[run] == PUT_BACK:
+        if outcome[name] == PUT_BACK:
             with atomic(root / configuration.results / "runs" / name, "wb") as handle:
                 handle.write(content)
     return outcome
@@ -78,10 +70,9 @@ def _members(file: Path) -> Iterator[tuple[str, bytes]]:
     try:
         with tarfile.open(file, mode="r:") as archive:
             for member in archive:
-                if not member.isreg() or member.issparse() or not NAMES.fullmatch(member.name):
+                extracted = archive.extractfile(member) if member.isreg() and not member.issparse() else None
+                if extracted is None or not NAMES.fullmatch(member.name):
                     raise _refused(file, member.name, "which is no checkpoint")
-                extracted = archive.extractfile(member)
-                assert extracted is not None  # of a regular file
                 yield member.name, extracted.read()
     except (tarfile.TarError, ValueError, OverflowError) as error:
         raise UserError(f"{file} is no file of scripts/checkpoints.py ({error}): nothing is restored.", file) from None
@@ -97,7 +88,8 @@ def _state(file: Path, name: str, content: bytes) -> Mapping[str, Any]:
         state = checkpoint.state_in(content)
     except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, RuntimeError, ValueError) as error:
         raise _refused(file, name, f"which cannot be read ({' '.join(str(error).split())[:80]})") from None
-    if not (isinstance(state, dict) and state.get("format") == checkpoint.FORMAT and {*state} >= NEEDED):
+    whole = isinstance(state, dict) and all(isinstance(state.get(key), kind) for key, kind in NEEDED.items())
+    if not whole or state.get("format") != checkpoint.FORMAT:
         raise _refused(file, name, "which is of another version of this project")
     return state
 
@@ -107,9 +99,9 @@ def _refused(file: Path, name: str, why: str) -> UserError:
 
 
 def _outcome(configuration: Configuration, root: Path, name: str, state: Mapping[str, Any]) -> str:
-    task, model, seed = NAMES.fullmatch(name).groups()  # pyright: ignore[reportOptionalMemberAccess]
+    task, model, seed, _ = name.split("/")
     try:
-        run = find(configuration, task, model, int(seed))
+        run = find(configuration, task, model, int(seed.removeprefix("seed")))
     except UserError:
         return "not configured"
     own = checkpoint_of(run, state["data"])
