@@ -24,8 +24,8 @@ PUT_BACK, THERE = "put back", "there already"
 
 
 def pack(file: Path, runs: Iterable[Run]) -> list[str]:
-    """Write the checkpoints of those of the runs that have one, whose ids it gives. A `UserError` where there is none, one
-    is damaged, or the file would lie in the repository."""
+    """Write the checkpoints of those of the runs that have one, whose ids it gives. A `UserError` where there is none,
+    one is damaged, or the file would lie in the repository."""
     if file.resolve().is_relative_to(ROOT):
         raise UserError(f"{file} is in the repository, whose history would keep it: name one outside.", file)
     packed = []
