@@ -18,6 +18,7 @@ from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims
+from hidden_dynamics.results.run_files import is_to_grow
 from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.shell import environment_of_jobs, has_nvidia_gpu, in_a_command
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
@@ -69,6 +70,14 @@ def sources_of(artifact):
 def data_of(runs):
     """The prepared data of runs of one task."""
     return PATHS.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
+
+
+def data_to_train_on(jobs, wildcards):
+    """The data of a job's runs. Where one of them is to grow, the job is done again: Snakemake itself knows neither how long a run is, nor
+    anything of one that was restored."""
+    runs = jobs.runs(wildcards)
+    workflow.dag.forcefiles.update(f"{run.directory}/run.json" for run in filter(is_to_grow, runs))
+    return data_of(runs)
 
 
 def raw_option(dataset):

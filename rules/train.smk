@@ -14,7 +14,7 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
         name:
             f"train_{task}"
         input:
-            PATHS.prepared(entry.dataset, entry.data),
+            functools.partial(data_to_train_on, jobs),
         output:
             expand(
                 f"{PATHS.run(task, '{model}', '{seed}')}/{{file}}",

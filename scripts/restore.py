@@ -2,6 +2,7 @@
 
     python scripts/restore.py docs/evidence/paper
     python scripts/restore.py docs/evidence/paper --draw redrawn
+    python scripts/restore.py ../begun.tar
 
 The first puts back, with the publication's settings or those of --config, the runs whose specification and code are
 those that are here, and whose data are, where they are prepared. A run that is there already stays. What is measured
@@ -10,6 +11,9 @@ beside the runs of a task comes back where all its runs agree.
 The second puts all runs back in another directory, whatever specification, code and data are here, and draws every
 table and figure there, and the page with all of them, with the configuration that was published. Each says by which
 commit its runs were made.
+
+The third puts the checkpoints that scripts/checkpoints.py packed in the directories of their runs, where these are of
+the same specification, code and data here. The next training goes on from them.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -17,6 +21,7 @@ import _bootstrap  # noqa: F401  isort: skip
 import argparse
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from render import draw, judge
@@ -37,11 +42,18 @@ from hidden_dynamics.system.arguments import SHARED
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("publication", type=Path, help="its directory, such as docs/evidence/paper")
+    options.add_argument(
+        "publication", type=Path, help="its directory, such as docs/evidence/paper; or a file of checkpoints"
+    )
     options.add_argument("--draw", type=Path, metavar="DIRECTORY", help="draw everything in this directory, a new one")
     for name in ("--config", "--root"):
         options.add_argument(name, **SHARED[name])
     given = options.parse_args()
+    if given.publication.is_file():
+        from hidden_dynamics.training import packed  # torch, which a publication does not need
+
+        say(packed.put_back(given.publication, given.root, load(parse_settings(given.config))), "checkpoints")
+        return
     publication = Publication(given.publication)
     if given.draw:
         if given.draw.exists():
@@ -50,9 +62,12 @@ def main() -> None:
         draw_all(publication.configuration, given.draw)
         return
     settings = given.config or json.dumps(settings_of(publication.configuration))
-    outcome = put_all_back(publication, given.root, load(parse_settings(settings)))
-    for what, count in Counter(outcome.values()).most_common():
-        print(f"{count} runs {what}")
+    say(put_all_back(publication, given.root, load(parse_settings(settings))), "runs")
+
+
+def say(outcome: Mapping[str, str], what: str) -> None:
+    for came_of_it, count in Counter(outcome.values()).most_common():
+        print(f"{count} {what} {came_of_it}")
 
 
 def draw_all(configuration: Configuration, root: Path) -> None:

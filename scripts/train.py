@@ -9,7 +9,8 @@ make it). Each run writes run.json, metrics.csv, train_loss.npy, clock.csv, mode
 
 A training that is stopped, by Ctrl-C or any signal, continues from its checkpoint when the same command is given
 again, and ends with the same numbers. A run that is already there, of the same specification, code and data, is not
-trained again; nor is one whose record of these was put there (scripts/restore.py).
+trained again; nor is one whose record of these was put there (scripts/restore.py). One that is asked for more epochs
+than it has goes on from its checkpoint, to the numbers of one training; asked for fewer, it stays as it is.
 
 A run that fails, by an error of its model's, leaves the others alone: its run.json names the error, its other files are
 empty, and the exit code is 1. The same command tries it again. What concerns all of them (data, disk) ends them all.
@@ -18,11 +19,15 @@ empty, and the exit code is 1. The same command tries it again. What concerns al
 import _bootstrap  # noqa: F401  isort: skip
 
 import contextlib
+import itertools
 import json
+import math
 import re
 import signal
 import sys
 import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +35,13 @@ import torch
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.jobs import TrainingJobs
+from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
+from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.results import records, writing
+from hidden_dynamics.results.run_files import is_finished
 from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
@@ -42,7 +50,7 @@ from hidden_dynamics.system.locks import alone
 from hidden_dynamics.tasks.task import AnyTask
 from hidden_dynamics.training import devices, loop, optimisers, solver_check
 from hidden_dynamics.training.building import build, task_of
-from hidden_dynamics.training.checkpoint import Checkpoint
+from hidden_dynamics.training.checkpoint import Checkpoint, checkpoint_of
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.progress import Progress
 
@@ -86,12 +94,17 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     """
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path, run.spec["dataset"], run.spec["data"])
-    fingerprint = run.fingerprint(data.digest)
-    if records.put_back(Path(run.directory), fingerprint):
+    if records.put_back(run, data.digest):
         Path(run.directory, UNDERWAY).unlink(missing_ok=True)  # of a training that was killed
         print(f"{run.id}: put back from its record, not trained again", flush=True)
         return True
-    task, network, history, predictions = trained(configuration, run, data, device, fingerprint)
+    checkpoint = checkpoint_of(run, data.digest)
+    state = checkpoint.load()
+    if state is None and is_finished(configuration, run, data.digest):
+        print(f"{run.id}: there already, not trained again", flush=True)
+        return True
+    run = as_long_as_it_is(run, state, data.digest)
+    task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
     about = about_of(configuration, run, data, task, device)
     if task is not None and network is not None:
         about["solver"] = solver_check.check(run.spec, task, network, history)
@@ -109,7 +122,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
 
 
 def about_of(
-    configuration: Configuration, run: Run, data: prepared.Prepared, task: Any, device: torch.device
+    configuration: Configuration, run: Run, data: prepared.Prepared, task: AnyTask | None, device: torch.device
 ) -> dict[str, Any]:
     """What a run's record says of it before it is trained; `task` is None where it could not be built."""
     return {
@@ -135,15 +148,28 @@ def about_of(
     }
 
 
+def as_long_as_it_is(run: Run, state: Mapping[str, Any] | None, data: str) -> Run:
+    """The run, or, where its checkpoint is further than asked for, the run of the epochs that are begun."""
+    if state is None and (record := records.restored(run, data)):
+        epochs = record["spec"]["training"]["epochs"]
+        text = f"{run.id}: its record has {epochs} of {run.epochs} epochs, and no checkpoint is there: it cannot go on"
+        print(f"{text}, and is trained from iteration 1 (scripts/restore.py puts back checkpoints, too)", flush=True)
+    if state is None or state["epochs"] <= run.epochs:
+        return run
+    begun: Iterator[Training] = (
+        {**run.spec["training"], "epochs": epochs} for epochs in itertools.count(math.ceil(state["epochs"]))
+    )
+    return replace(run, spec={**run.spec, "training": next(itertools.filterfalse(length_matters, begun))})
+
+
 def trained(
-    configuration: Configuration, run: Run, data: prepared.Prepared, device: torch.device, fingerprint: str
+    configuration: Configuration, run: Run, data: prepared.Prepared, device: torch.device, checkpoint: Checkpoint
 ) -> tuple[AnyTask | None, optimisers.Network | None, loop.History, dict[str, Any] | None]:
     """The run's task and network, its history and its predictions; of one that failed, the history names the error."""
     commit, task, network = commit_of(ROOT), None, None
     try:
         task, network = build(run, data.arrays, device)
         updating = optimisers.build(network, run.spec["training"]["optimisers"])
-        checkpoint = Checkpoint(Path(run.directory), fingerprint)
         about = about_of(configuration, run, data, task, device)
         writer = writing.UnderWayWriter(Path(run.directory), about, network, run.spec["training"])
         history = loop.train(run.spec, task, network, updating, checkpoint, device, Progress(run.id, writer), commit)

@@ -19,7 +19,7 @@ from hidden_dynamics.data import prepared
 TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
 
 RUNS = {
-    "mnist": ("momentum_lstm-n32", {"epochs": 8}),
+    "pmnist": ("momentum_lstm-n32", {"epochs": 8}),
     # The filter's state is carried over segments, and the averaging of the weights begins on the way.
     "ptb": ("sr_lstm-n48", {"epochs": 1, "evaluate_every": 6, "optimisers": {"main": {"name": "SGD", "lr": 60}}}),
 }  # the model and its training
@@ -120,15 +120,16 @@ class Workplace:
         record = json.loads((self.run("alone") / "run.json").read_text())
         assert (record["averaged_since"] is not None) == (task == "ptb")
 
-    def config(self, results):
+    def config(self, results, **training):
         return {
             "results": str(self.root / results),
             "data": {"directory": str(self.root / "data")},
-            "overrides": {"tasks": {self.task: {"training": self.training}}},
+            "overrides": {"tasks": {self.task: {"training": self.training | training}}},
         }
 
-    def arguments(self, results):
-        run = ["--task", self.task, "--model", self.model, "--seed", "1", "--config", json.dumps(self.config(results))]
+    def arguments(self, results, **training):
+        config = json.dumps(self.config(results, **training))
+        run = ["--task", self.task, "--model", self.model, "--seed", "1", "--config", config]
         return [*run, "--device", "cpu", "--threads", "1"]
 
     def run(self, results):
@@ -171,6 +172,11 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
         deaths.append(["in the test", 1])
     deaths += [[name, 1] for name in ("before dropping the previous checkpoint", "metrics.csv", "model.pt", "run.json")]
     print(f"the deaths: {deaths}")
+    if workplace.task == "pmnist":  # its first half has been trained, and is to grow
+        first = [*TRAIN, *workplace.arguments("killed", epochs=4)]
+        subprocess.run(first, cwd=workplace.root, check=True, stdout=subprocess.DEVNULL)
+        for name in OUTPUTS:
+            (workplace.run("killed") / name).unlink()
     command = [sys.executable, "-c", DRIVER, json.dumps(deaths), str(workplace.run("killed"))]
     ended = subprocess.run(
         [*command, *workplace.arguments("killed")],

@@ -212,7 +212,7 @@ def test_an_altered_archive_is_refused_by_its_name(copy, published, tmp_path):
 
 
 def test_what_was_measured_comes_back_only_where_the_runs_of_its_tasks_agree(published, tmp_path, configured):
-    changes = {"tasks": {"pmnist": {"training": {"epochs": 7}}}}
+    changes = {"tasks": {"pmnist": {"training": {"batch_size": 7}}}}
     put_all_back(Publication(published.directory), tmp_path, configured(scale="demo", seeds=[0], overrides=changes))
     assert not (tmp_path / published.configuration.paths.costs(COSTS)).exists()
     assert (tmp_path / published.configuration.paths.features(IMAGES)).exists()

@@ -448,6 +448,62 @@ def test_a_signal_lets_the_step_end_and_every_kind_of_training_goes_on_to_the_sa
         assert [path.name for path in directory.iterdir()] == ["checkpoint.pt"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lengths", [[2, 4], [1, 3]])
+def test_a_training_that_has_ended_goes_on_to_the_bits_of_one_of_its_whole_length(tmp_path, kind, lengths):
+    """It is stopped on the way, too, and taken up when it has ended."""
+    spec, task, network = KINDS[kind]
+    every = spec["training"].get("evaluate_every", 1)
+    lengths = [length for length in lengths if 3 * length % every == 0]  # of epochs of 3 steps
+    whole = run_loop(tmp_path / "whole", of_epochs(spec, 6), task(), network())
+    assert whole[0].averaged_since == (6 if kind == "averaged and tested" else None)
+    for epochs in lengths:
+        part = run_loop(tmp_path / "grown", of_epochs(spec, epochs), task(), network())
+        assert_same(*part, run_loop(tmp_path / f"{epochs}", of_epochs(spec, epochs), task(), network()))
+    with pytest.raises(Interrupted):
+        run_loop(tmp_path / "grown", of_epochs(spec, 6), stopped(task(), 2), network())
+    for _ in range(2):
+        rest = task()
+        assert_same(*run_loop(tmp_path / "grown", of_epochs(spec, 6), rest, network()), whole)
+    assert rest.batches == 0
+
+
+def of_epochs(spec, epochs):
+    return spec | {"training": spec["training"] | {"epochs": epochs}}
+
+
+def test_a_test_that_fails_or_is_stopped_is_taken_back_and_a_training_that_diverged_stays_so(tmp_path):
+    spec, task, network = KINDS["averaged and tested"]
+
+    class Failing(task):
+        def evaluate_test(self, network):
+            raise SolverFailure("step size underflow", 0.5, 3, "forward")
+
+    class Stopping(task):
+        def evaluate_test(self, network):
+            network.weight.detach().zero_()
+            torch.rand(1)
+            signal.raise_signal(signal.SIGTERM)
+
+    failed, _ = run_loop(tmp_path / "grown", of_epochs(spec, 2), Failing(), network())
+    assert (failed.diverged_at, failed.failure["during"], len(failed.metrics)) == (6, "test", 3)
+    assert_same(*run_loop(tmp_path / "grown", of_epochs(spec, 2), Regression(), network()), (failed, _))
+    with pytest.raises(Interrupted):
+        run_loop(tmp_path / "grown", of_epochs(spec, 4), Stopping(), network())
+    whole = run_loop(tmp_path / "whole", of_epochs(spec, 6), task(), network())
+    assert_same(*run_loop(tmp_path / "grown", of_epochs(spec, 6), task(), network()), whole)
+    run_loop(tmp_path / "diverged", spec_of(epochs=4), Breaking(at=7, value=math.nan))
+    history, _ = run_loop(tmp_path / "diverged", spec_of(epochs=6))
+    assert (history.diverged_at, history.iteration) == (7, 6)
+
+
+def test_a_checkpoint_of_equal_code_is_taken_and_one_of_an_earlier_format_ignored_with_a_word(tmp_path, capsys):
+    Checkpoint(tmp_path, "then").save({"x": 1})
+    assert Checkpoint(tmp_path, "now", {"then"}).load()["x"] == 1 and Checkpoint(tmp_path, "now").load() is None
+    Checkpoint(tmp_path, "now").save({"x": 2, "format": None})  # as the first ones
+    assert Checkpoint(tmp_path, "now").load() is None and "earlier format" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("signum", SIGNALS)
 def test_a_signal_ends_an_evaluation_at_once_and_it_is_made_again(tmp_path, signum):
     class Long(Regression):

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from conftest import ROOT, wait_until
 from one_process import OneProcess
-from repository import MOMENTUM, PARITY, SETTINGS, TARGETS, Workflow, add_what_a_user_adds, copy_repository
+from repository import MOMENTUM, PARITY, SETTINGS, TARGETS, TINY, Workflow, add_what_a_user_adds, copy_repository
 from rules_read import rules_with
 
 from hidden_dynamics.configuration import load
@@ -294,6 +294,28 @@ def test_an_interrupted_and_then_killed_invocation_continues_to_the_same_numbers
         json.loads((run / "run.json").read_text())["fingerprint"]
         == json.loads((reference / "run.json").read_text())["fingerprint"]
     )
+
+
+def test_a_run_grows_where_more_epochs_are_asked_for_and_stays_where_fewer_are(repository, tmp_path):
+    """With its table. Then Snakemake remembers nothing of it, as of a restored run."""
+    shutil.copytree(repository.root, tmp_path / "repository")
+    workflow = Workflow(tmp_path / "repository")
+
+    def of(epochs):
+        training = {"epochs": epochs, "iterations_per_epoch": 1}
+        return {"overrides": {"tasks": {"parity": {"training": training}, "pmnist": TINY, "mnist": TINY}}}
+
+    with OneProcess(workflow) as process:
+        for epochs, evaluated, trained in ((40, 2, True), (80, 4, True), (40, 4, False)):
+            said = process.run("mine_table1", **of(epochs))
+            assert (evaluations(workflow), "Training" in said) == (evaluated, trained)
+        shutil.rmtree(workflow.root / ".snakemake/metadata")
+        assert "Training" not in process.run("--dry-run", "mine_table1", **of(80))
+        assert "Training" not in process.run("--dry-run", "momentumrnn_table7", **of(120))  # which is not of this run
+        process.run("mine_table1", **of(120))
+        assert evaluations(workflow) == 6
+    record = json.loads((workflow.root / PARITY / "run.json").read_text())
+    assert (record["iterations"], record["spec"]["training"]["epochs"]) == (120, 120)
 
 
 def test_a_failing_run_leaves_the_others_made_and_the_next_invocation_finishes_them(workflow):

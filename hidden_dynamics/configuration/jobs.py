@@ -1,7 +1,6 @@
 """The grouping of a task's runs into jobs: one run each, or those that differ in the model or the seed alone."""
 
 import hashlib
-import json
 import math
 import shlex
 from dataclasses import dataclass
@@ -61,23 +60,17 @@ class TrainingJobs:
         return " ".join(map(str, self.shared.get(key, [f"{{wildcards.{key}}}"])))
 
     def identity(self, wildcards: Any) -> str:
-        """Digest of the identities of its runs, without their data, of their failures until now, and of the epochs that
-        they have or are to have, the more: where one changes, has failed or is to grow, the job is done again."""
+        """Digest of the identities of its runs, without their data, and of their failures until now: where one changes
+        or has failed, the job is done again. It is, too, where a run is to grow (rules/common.smk)."""
+        digest = hashlib.sha256()
+        for run in self.runs(wildcards):
+            failures = Path(run.directory, FAILURES)
+            digest.update(f"{run.identity} {failures.stat().st_size if failures.exists() else 0} ".encode())
+        return digest.hexdigest()
+
+    def runs(self, wildcards: Any) -> list[Run]:
+        """Those of a job."""
         models = self.shared.get("model") or [wildcards.model]
         seeds = self.shared.get("seed") or [int(wildcards.seed)]
         pairs = [(model, seed) for model in models for seed in seeds]
-        digest = hashlib.sha256()
-        for run in (self._runs.get(pair) or find(self.configuration, self.task, *pair) for pair in pairs):
-            failures = Path(run.directory, FAILURES)
-            failed = failures.stat().st_size if failures.exists() else 0
-            digest.update(f"{run.identity} {failed} {max(run.epochs, _epochs_there(run))} ".encode())
-        return digest.hexdigest()
-
-
-def _epochs_there(run: Run) -> float:
-    """The epochs of the run's record; 0 without a readable one."""
-    try:
-        record = json.loads(Path(run.directory, "run.json").read_bytes())
-        return record["spec"]["training"]["epochs"] if record["status"] != "failed" else 0
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0
+        return [self._runs.get(pair) or find(self.configuration, self.task, *pair) for pair in pairs]

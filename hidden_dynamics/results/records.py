@@ -10,10 +10,11 @@ import re
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS, Run
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.run_files import RECORD, verified
+from hidden_dynamics.results.run_files import RECORD, disagreement, is_long_enough, verified
 from hidden_dynamics.system.files import atomic
 
 KEPT = "record"
@@ -35,13 +36,21 @@ def record_of(directory: Path) -> dict[str, bytes]:
     return found
 
 
-def put_back(directory: Path, fingerprint: str) -> bool:
-    """Make the files of the run in `directory` of the record that was restored there; False, and nothing is made, where
-    there is no record, or one of another specification, code or data. A `UserError` where the record was altered."""
-    kept = directory / KEPT
-    if not (kept / RECORD).is_file() or verified(kept / RECORD)["fingerprint"] != fingerprint:
+def restored(run: Run, data: str) -> dict[str, Any] | None:
+    """The content of run.json of the record that was restored for the run; None where there is none, or one of another
+    specification, code or data (of this digest). A `UserError` where it was altered."""
+    path = Path(run.directory, KEPT, RECORD)
+    record = verified(path) if path.is_file() else None
+    return record if record and record["dataset"]["digest"] == data and not disagreement(run, record) else None
+
+
+def put_back(run: Run, data: str) -> bool:
+    """Make the run's files of the record that was restored for it; False, and nothing is made, where there is none, or
+    it is of the run's first part alone. A `UserError` where the record was altered."""
+    record, directory = restored(run, data), Path(run.directory)
+    if record is None or not is_long_enough(run, record):
         return False
-    write(directory, record_of(kept))
+    write(directory, record_of(directory / KEPT))
     return True
 
 

@@ -153,15 +153,16 @@ class RunFiles:
         return path
 
 
-def is_finished(configuration: Configuration, run: Run) -> bool:
+def is_finished(configuration: Configuration, run: Run, data: str | None = None) -> bool:
     """True where a run's files are there, of its specification and code, as long as it is to be, and not of a run that
-    failed; the record names the data."""
+    failed; and of data of this digest, where one is given."""
     directory = Path(run.directory)
     if not all((directory / name).is_file() for name in outputs_of(configuration, run.task)):
         return False
     try:
         record = verified(directory / RECORD)
-        return record["status"] != "failed" and not disagreement(run, record) and is_long_enough(run, record)
+        same = not disagreement(run, record) and data in (None, record["dataset"]["digest"])
+        return record["status"] != "failed" and same and is_long_enough(run, record)
     except UserError:
         return False
 
@@ -177,6 +178,16 @@ def is_long_enough(run: Run, record: Mapping[str, Any]) -> bool:
     """True where a record of the run has its epochs, or more; or diverged, which a longer training would, too."""
     diverged = record["status"] == "diverged" and (record["failure"] or {}).get("during") != "test"
     return diverged or record["spec"]["training"]["epochs"] >= run.epochs
+
+
+def is_to_grow(run: Run) -> bool:
+    """True where the record that is there is of the first part of the run alone."""
+    path = Path(run.directory, RECORD)
+    try:
+        record = verified(path) if path.is_file() else None
+    except UserError:  # said where it is read
+        return False
+    return bool(record) and not _differing(run, record) and not is_long_enough(run, record)
 
 
 def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:

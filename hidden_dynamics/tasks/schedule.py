@@ -50,7 +50,7 @@ class Schedule:
         self.fixed = training.get("fixed_batches", False)
         epochs = min(training["epochs"], self.rates.get("until", math.inf))
         self.iterations = max(1, math.floor(epochs * self.per_epoch))
-        self.evaluate_every = training.get("evaluate_every", self.per_epoch)
+        self.evaluate_every = training.get("evaluate_every") or self.per_epoch
         whole = None if training.get("drop_last") else train_size
         self.samples_per_epoch = self.per_epoch * self.batch_size if whole is None else whole
         self.evaluations = math.ceil(self.iterations / self.evaluate_every)

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from hidden_dynamics.configuration.spec import Training
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.state import FilterState
 from hidden_dynamics.tasks.naive_scores import Scores
-from hidden_dynamics.tasks.schedule import AnySchedule, Schedule
+from hidden_dynamics.tasks.schedule import AnySchedule, Schedule, SegmentSchedule
 
 Net = TypeVar("Net")
 Batch = TypeVar("Batch")
@@ -124,3 +125,18 @@ class PredictingTask(Task[Net, Batch]):
 def tested_apart(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
     """The task, if a test follows its evaluations."""
     return task if isinstance(task, ValidatedTask) and task.validated else None
+
+
+def schedule_of(task: AnyTask, training: Training, seed: int) -> AnySchedule:
+    """The task's schedule.
+
+    Raises:
+        UserError: it is of a class of the user's own.
+    """
+    own = task.schedule(training, seed)
+    if type(own) not in (Schedule, SegmentSchedule):
+        text = (
+            f"{type(task).__name__}.schedule gives a {type(own).__name__}; expected is a class of {Schedule.__module__}"
+        )
+        raise UserError(f"{text}, of which it is known whether a longer training begins alike: add it there.")
+    return own

@@ -1,25 +1,28 @@
 """Checkpoints that survive kills and damage: written atomically, digested, and the one before kept.
 
 A checkpoint holds a fingerprint of all that determines the run; one with another fingerprint is of another run and is
-ignored.
+ignored. So is one of an earlier format, with a word.
 """
 
 import hashlib
 import io
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import FULL, atomic
 
 NEUTRAL = "when and where a state is kept changes no result; that it is kept whole is tested"
 
+FORMAT = 2  # of a state; the first one lost, at a run's end, all weights but the tested ones
 DIGEST_LENGTH = 64
+NAME = "checkpoint.pt"
 SECONDS = 60.0
 SECONDS_AFTER_AN_EVALUATION = 5.0
 TIMES_A_SAVING = 50  # and not before so many times the last saving took: a large network's takes seconds
@@ -31,11 +34,13 @@ class Checkpoint:
     Args:
         directory: the run's.
         fingerprint: of the run's specification, code and data.
+        equal: others that its checkpoint may have: those by code that was tried and found equal.
+        data: the digest of its data.
     """
 
-    def __init__(self, directory: Path, fingerprint: str):
-        self.path, self.previous = directory / "checkpoint.pt", directory / "checkpoint.previous.pt"
-        self.fingerprint = fingerprint
+    def __init__(self, directory: Path, fingerprint: str, equal: Collection[str] = (), data: str = ""):
+        self.path, self.previous = directory / NAME, directory / "checkpoint.previous.pt"
+        self.fingerprint, self.equal, self.data = fingerprint, equal, data
         self._saved, self._took, self._warned = time.monotonic(), 0.0, False
 
     def due(self, after_evaluation: bool) -> bool:
@@ -54,7 +59,7 @@ class Checkpoint:
         """
         start = time.monotonic()
         buffer = io.BytesIO()
-        torch.save({"fingerprint": self.fingerprint, **state}, buffer)
+        torch.save({"format": FORMAT, "fingerprint": self.fingerprint, "data": self.data, **state}, buffer)
         content = buffer.getvalue()
         try:
             if self.path.exists():  # not after a failed writing: the previous one is the newest then
@@ -80,17 +85,25 @@ class Checkpoint:
     def load(self) -> dict[str, Any] | None:
         """The newest state of this very run, its tensors on the CPU, or None.
 
-        A damaged file is reported on stderr and the previous one used.
+        A damaged file, or one of an earlier format, is reported on stderr and the previous one used.
         """
         for path in (self.path, self.previous):
             state = _read(path)
-            if state is not None and state["fingerprint"] == self.fingerprint:
+            if state is None or state["fingerprint"] not in {self.fingerprint, *self.equal}:
+                continue
+            if state.get("format") == FORMAT:
                 return state
+            print(f"{path} is of an earlier format, which nothing can go on from: it is ignored.", file=sys.stderr)
         return None
 
     def drop_previous(self) -> None:
         if self.path.exists():
             self.previous.unlink(missing_ok=True)
+
+
+def checkpoint_of(run: Run, data: str) -> Checkpoint:
+    """The run's on data of this digest."""
+    return Checkpoint(Path(run.directory), run.fingerprint(data), run.fingerprints(data), data)
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -100,8 +113,17 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
     except IsADirectoryError:
         raise UserError(f"{path} is a directory, and a checkpoint was expected: remove it and run again.") from None
-    stored, content = content[:DIGEST_LENGTH], content[DIGEST_LENGTH:]
-    if hashlib.sha256(content).hexdigest().encode() != stored:
+    if not is_whole(content):
         print(f"{path} is damaged (its digest differs): it is ignored.", file=sys.stderr)
         return None
-    return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    return state_in(content)
+
+
+def is_whole(content: bytes) -> bool:
+    """Whether a checkpoint's file holds what its digest, in front, is of."""
+    return hashlib.sha256(content[DIGEST_LENGTH:]).hexdigest().encode() == content[:DIGEST_LENGTH]
+
+
+def state_in(content: bytes) -> dict[str, Any]:
+    """What a checkpoint's file holds, its tensors on the CPU. No code of the file is run."""
+    return torch.load(io.BytesIO(content[DIGEST_LENGTH:]), map_location="cpu", weights_only=True)

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from hidden_dynamics.configuration.spec import Training as Settings
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks.schedule import AnySchedule
-from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, tested_apart
+from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, schedule_of, tested_apart
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
 from hidden_dynamics.training.optimisers import Network, learn, set_rate
@@ -40,6 +40,8 @@ class History:
         averaged_since: the iterations after which the averaging of the weights began, or None.
         gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
         commit: of the code that it began with, as `hidden_dynamics.system.commit` gives it.
+        tested: what the test at its end gave: `metrics`, `failure` of a solver, `seconds`; None before, and again where
+            the training goes on. It is kept apart, since a longer training would not have made it.
     """
 
     iteration: int = 0
@@ -54,6 +56,7 @@ class History:
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0
     commit: str | None = None
+    tested: dict[str, Any] | None = None
 
 
 class RecordingCore(Protocol):
@@ -70,7 +73,8 @@ class Training:
 
     Attributes:
         average: of the weights since `history.averaged_since`, or None.
-        best: the weights of the evaluation reported so far, until `evaluate_test` has run on them; or None.
+        best: the weights of the evaluation reported so far, where the task has a test; or None.
+        last: those after the last iteration, where the network has the tested ones; or None.
     """
 
     spec: Spec
@@ -82,6 +86,7 @@ class Training:
     history: History = field(default_factory=History)
     average: AveragedModel | None = None
     best: dict[str, torch.Tensor] | None = None
+    last: dict[str, torch.Tensor] | None = None
 
     @property
     def settings(self) -> Settings:
@@ -105,6 +110,9 @@ def train(
 ) -> History:
     """Train until the schedule ends, the loss is not finite or a solver fails; then the task's test, if it has one.
 
+    The checkpoint at the end holds what a longer training goes on from, which ends as if it had been one: the test is
+    taken back, and made anew at the new end.
+
     To be called in the main thread, where Python sets handlers of signals: SIGTERM and SIGINT are caught meanwhile, on
     a stack of their own (`interruption.give_handlers_a_stack`), and end the training after the step at hand.
 
@@ -116,7 +124,7 @@ def train(
         UserError: the metric to be reported, or to decide on averaging, is none that the evaluation gives.
     """
     _check(spec, task, network)
-    schedule, history = task.schedule(spec["training"], spec["seed"]), History(commit=commit)
+    schedule, history = schedule_of(task, spec["training"], spec["seed"]), History(commit=commit)
     run = Training(spec, task, network, optimisers, device, schedule, history)
     _resume(run, checkpoint)
     with Interruption() as interruption:
@@ -133,16 +141,15 @@ def train(
                     _save(run, checkpoint)
             _save(run, checkpoint)
             if run.best is not None:
-                run.network.load_state_dict(run.best)
-                _test(run, checkpoint, interruption)
+                _test(run, run.best, checkpoint, interruption)
             interruption.check()
         except Interrupted:
             _save(run, checkpoint)
             raise
     checkpoint.drop_previous()
-    if run.average is not None:
+    if run.best is None and run.average is not None:
         network.load_state_dict(run.evaluated.state_dict())
-    return run.history
+    return _with_the_test(run.history, spec["training"]["report"])
 
 
 def predictions(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> dict[str, np.ndarray] | None:
@@ -177,7 +184,8 @@ def _step(run: Training) -> None:
     try:
         value = learn(run.task, run.network, run.optimisers, batch, run.settings)
     except SolverFailure as failure:
-        _fail(history, failure, failure.during)
+        history.diverged_at = history.iteration + 1
+        history.failure = _told(failure, failure.during)
         return
     if not math.isfinite(value):
         history.diverged_at = history.iteration + 1
@@ -201,9 +209,8 @@ def _count_anew(network: nn.Module) -> Any:
     return counts
 
 
-def _fail(history: History, failure: SolverFailure, during: str) -> None:
-    history.diverged_at = history.iteration + (during in ("forward", "backward"))
-    history.failure = {"cause": failure.cause, "time": failure.time, "step": failure.step, "during": during}
+def _told(failure: SolverFailure, during: str) -> dict[str, Any]:
+    return {"cause": failure.cause, "time": failure.time, "step": failure.step, "during": during}
 
 
 def _recording_core(run: Training) -> RecordingCore | None:
@@ -228,7 +235,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
         with interruption.immediate(), torch.no_grad():
             measured = run.task.evaluate(run.evaluated)
     except SolverFailure as failure:
-        _fail(history, failure, "evaluation")
+        history.diverged_at, history.failure = history.iteration, _told(failure, "evaluation")
         return
     before = int(history.metrics[-1]["iteration"]) if history.metrics else 0
     counts = history.function_evaluations[before:]
@@ -244,7 +251,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     known(report["metric"], row, "metric", f"task {run.spec['task']}: training.report.metric")
     history.metrics.append(row)
     if tested_apart(run.task) and place_of(history.metrics, report) == len(history.metrics) - 1:
-        run.best = {name: tensor.detach().clone() for name, tensor in run.evaluated.state_dict().items()}
+        run.best = _copy_of(run.evaluated)
     _average_if_due(run)
     history.evaluation_seconds += time.perf_counter() - start
     seconds = {"training_seconds": history.training_seconds, "evaluation_seconds": history.evaluation_seconds}
@@ -277,24 +284,43 @@ def _average_if_due(run: Training) -> None:
         run.history.averaged_since = run.history.iteration
 
 
-def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> None:
-    """Measure the network, which has the reported evaluation's weights and keeps them, on the test set, once."""
-    history, start = run.history, time.perf_counter()
+def _test(run: Training, weights: dict[str, torch.Tensor], checkpoint: Checkpoint, interruption: Interruption) -> None:
+    """Give the network the weights of the reported evaluation, which it keeps, and measure it on the test set, once."""
+    start, run.last = time.perf_counter(), _copy_of(run.network)
+    run.network.load_state_dict(weights)
+    if run.history.tested is not None:
+        return
     run.network.eval()
-    measured, task = dict[str, float](), tested_apart(run.task)
+    tested: dict[str, Any] = {"metrics": {}, "failure": None}
+    task = tested_apart(run.task)
     assert task is not None  # else no weights were kept for it
+    generators = torch.random.fork_rng([run.device] if run.device.type == "cuda" else [])
     try:
-        with interruption.immediate(), torch.no_grad():
-            measured = task.evaluate_test(run.network)
+        with interruption.immediate(), torch.no_grad(), generators:  # a longer training draws as if there were no test
+            tested["metrics"] = task.evaluate_test(run.network)
     except SolverFailure as failure:
-        if history.diverged_at is None:  # else the training had failed before
-            _fail(history, failure, "test")
-    place = place_of(history.metrics, run.settings["report"])
-    assert place is not None  # of the evaluation whose weights these are
-    history.metrics[place].update(measured)
-    history.evaluation_seconds += time.perf_counter() - start
-    run.average = run.best = None  # no training goes on from here: one copy of the weights is enough
+        tested["failure"] = _told(failure, "test")
+    run.history.tested = tested | {"seconds": time.perf_counter() - start}
     _save(run, checkpoint)
+
+
+def _with_the_test(history: History, report: dict[str, str]) -> History:
+    """The history, and the numbers of the test among those of the evaluation whose weights were tested."""
+    tested, metrics = history.tested, list(history.metrics)
+    if tested is None:
+        return history
+    place = place_of(metrics, report)
+    assert place is not None  # of the evaluation whose weights these are
+    metrics[place] = metrics[place] | tested["metrics"]
+    seconds = history.evaluation_seconds + tested["seconds"]
+    whole = replace(history, metrics=metrics, evaluation_seconds=seconds)
+    if tested["failure"] is not None and history.diverged_at is None:  # else the training had failed before
+        whole.diverged_at, whole.failure = history.iteration, tested["failure"]
+    return whole
+
+
+def _copy_of(network: nn.Module) -> dict[str, torch.Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
 
 
 def _evaluation_due(run: Training) -> bool:
@@ -324,12 +350,15 @@ def _resume(run: Training, checkpoint: Checkpoint) -> None:
         run.average.load_state_dict(state["average"])
     if state["hidden_state"] is not None:
         run.task.hidden_state = map_tensors(lambda tensor: tensor.to(run.device), state["hidden_state"])
+    if not _finished(run):
+        run.history.tested = None
 
 
 def _save(run: Training, checkpoint: Checkpoint) -> None:
     checkpoint.save(
         {
-            "network": run.network.state_dict(),
+            "epochs": run.schedule.epochs(run.history.iteration),
+            "network": run.network.state_dict() if run.last is None else run.last,
             "optimisers": {name: optimiser.state_dict() for name, optimiser in run.optimisers.items()},
             "average": None if run.average is None else run.average.state_dict(),
             "best": run.best,

@@ -1,0 +1,297 @@
+"""Runs that are asked for more epochs than they have, or fewer; checkpoints that travel; lengths that matter."""
+
+import hashlib
+import importlib
+import io
+import json
+import tarfile
+import zipfile
+from types import SimpleNamespace
+
+import checkpoints
+import pytest
+import restore
+import torch
+import train as script
+from conftest import refused
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration.lengths import length_matters
+from hidden_dynamics.configuration.runs import OUTPUTS, find
+from hidden_dynamics.data import prepared
+from hidden_dynamics.results.records import KEPT, record_of, write
+from hidden_dynamics.results.run_files import RunFiles, is_to_grow
+from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
+from hidden_dynamics.tasks.task import schedule_of
+from hidden_dynamics.training import checkpoint, packed
+
+SGD = {"optimisers": {"main": {"name": "SGD", "lr": 60}}}
+RUNS = {  # by kind: the task, the model, the epochs at first and then, other settings of the training
+    "pixels, RMSprop": ("pmnist", "momentum_lstm-n32", (1, 2, 3), {}),
+    "orthogonal, RMSprop twice, gradients": ("pmnist_gradients", "momentum_dtriv-n24", (1, 2), {}),
+    "speech, orthogonal, Adam and RMSprop": ("timit_dtriv", "dtriv-n32", (1, 3), {}),
+    "endless, Adam": ("adding", "adam_lstm-n32", (20, 50), {}),
+    "endless, the last reported": ("copying_1k", "lstm-n32", (15, 45), {}),
+    "text, averaged, SGD, tested": ("ptb_ablation", "momentum_lstm-mu0.9-s0.1", (3, 5), SGD),
+    "images, SGD, tested": ("mnist_images", "resnet-n8", (1, 3), {"evaluate_every": None}),
+    "series, KL, in turns, tested": ("physionet", "ace_latent_ode-n8", (1, 2), {}),
+    "series, KL, predictions, tested": ("physionet_extrapolation", "latent_ode-n8", (1, 2), {}),
+    "series, rates that decay": ("physionet_released", "rnn_delta-n8", (1, 2), {}),
+}
+
+
+class Workplace:
+    """The data of a run, and directories of results in which it is trained for so many epochs."""
+
+    def __init__(self, root, kind):
+        self.root, (self.task, self.model, self.lengths, self.training) = root, RUNS[kind]
+        self.first, self.long = self.lengths[0], self.lengths[-1]
+        spec = self.of("data", self.long).spec
+        path = root / self.configuration("data", 1).paths.prepared(spec["dataset"], spec["data"])
+        about = {"dataset": spec["dataset"], "title": "Data", "stand_in_for": None}
+        module = importlib.import_module(self.configuration("data", 1).datasets[spec["dataset"]].module)
+        prepared.save(path, module.prepare(None, spec["data"]), about)
+
+    def settings(self, results, epochs):
+        training = {**self.training, "epochs": epochs}
+        at = {"results": str(self.root / results), "data": {"directory": str(self.root / "data")}, "device": "cpu"}
+        return at | {"overrides": {"tasks": {self.task: {"training": training}}}}
+
+    def configuration(self, results, epochs):
+        return load(parse_settings(json.dumps(self.settings(results, epochs))))
+
+    def of(self, results, epochs, seed=0):
+        return find(self.configuration(results, epochs), self.task, self.model, seed)
+
+    def files(self, results):
+        """What a run leaves, but for the times it took."""
+        directory = self.root / results / "demo/runs" / self.task / self.model / "seed0"
+        record = RunFiles(directory).record()
+        of_times = [record.pop("checksum"), record.pop("seconds"), record["files"].pop("clock.csv")]
+        assert all(of_times)
+        files = {name: (directory / name).read_bytes() for name in record["files"] if name != "model.pt"}
+        weights = torch.load(directory / "model.pt")
+        return record, files, {name: weight.numpy().tobytes() for name, weight in weights.items()}
+
+
+@pytest.fixture
+def workplace(tmp_path):
+    return Workplace(tmp_path, "pixels, RMSprop")
+
+
+@pytest.fixture
+def train(ended):
+    """Trains by scripts/train.py, in this process; gives what it says."""
+
+    def trained(workplace, results, epochs, *more):
+        named = more or ("--model", workplace.model, "--seed", "0")
+        config = json.dumps(workplace.settings(results, epochs))
+        said = ended(script.main, "--task", workplace.task, *named, "--config", config, "--threads", "1")
+        assert said.code == 0, said.err
+        return said.out + said.err
+
+    return trained
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", RUNS)
+def test_a_run_that_grew_has_left_what_one_long_training_leaves(tmp_path, train, kind):
+    workplace = Workplace(tmp_path, kind)
+    train(workplace, "whole", workplace.long)
+    whole = workplace.files("whole")
+    for epochs in workplace.lengths:
+        assert is_to_grow(workplace.of("grown", epochs)) == (epochs != workplace.first)
+        train(workplace, "grown", epochs)
+        assert (workplace.files("grown") == whole) == (epochs == workplace.long)
+    assert (whole[0]["averaged_since"] is not None) == ("averaged" in kind)
+    if "tested" in kind:
+        rows = RunFiles(tmp_path / workplace.of("grown", 1).directory).metrics()
+        assert len([row for row in rows if any(name.startswith("test_") for name in row)]) == 1
+
+
+def test_the_runs_of_a_job_grow_and_asked_for_fewer_epochs_they_stay(workplace, train, monkeypatch):
+    """Whether their files are there or were removed, as Snakemake does before a job, or their checkpoint was."""
+    job = ("--model", "lstm-n32", workplace.model, "--seed", "0", "1")
+    train(workplace, "whole", 3)
+    for epochs in (1, 3):
+        train(workplace, "grown", epochs, *job)
+    monkeypatch.setattr(script.loop, "_step", None)
+    for gone in ([], OUTPUTS, ["checkpoint.pt"]):
+        for name in gone:
+            (workplace.root / workplace.of("grown", 1).directory / name).unlink()
+        assert not is_to_grow(workplace.of("grown", 2))
+        train(workplace, "grown", 2)
+        assert workplace.files("grown") == workplace.files("whole")
+
+
+def test_a_training_that_was_stopped_further_than_is_asked_for_ends_with_its_epoch(workplace, train, monkeypatch):
+    monkeypatch.setattr(checkpoint.Checkpoint, "due", lambda self, after_evaluation: not after_evaluation)
+    step, left = script.loop._step, [2 * 23 + 5]  # of 23 iterations an epoch
+
+    def dying(run):
+        left[0] -= 1
+        if not left[0]:
+            raise OSError("killed")
+        step(run)
+
+    monkeypatch.setattr(script.loop, "_step", dying)
+    with pytest.raises(AssertionError, match="killed"):
+        train(workplace, "grown", 6)
+    monkeypatch.setattr(script.loop, "_step", step)
+    train(workplace, "grown", 2)
+    train(workplace, "whole", 3)
+    assert workplace.files("grown") == workplace.files("whole")
+
+
+def test_a_restored_record_without_a_checkpoint_says_that_it_cannot_go_on(workplace, train):
+    train(workplace, "grown", 1)
+    directory = workplace.root / workplace.of("grown", 1).directory
+    write(directory / KEPT, record_of(directory))
+    (directory / "checkpoint.pt").unlink()
+    for name in OUTPUTS:
+        (directory / name).unlink()
+    assert "put back" in train(workplace, "grown", 1)
+    assert is_to_grow(workplace.of("grown", 2))
+    assert "its record has 1 of 2 epochs, and no checkpoint is there" in train(workplace, "grown", 2)
+    train(workplace, "whole", 2)
+    assert workplace.files("grown") == workplace.files("whole")
+
+
+# Checkpoints that travel
+
+
+def test_a_run_that_was_begun_elsewhere_goes_on(workplace, train, ended, tmp_path):
+    train(workplace, "laptop", 1)
+    here, there = (json.dumps(workplace.settings(place, 2)) for place in ("laptop", "cluster"))
+    of_task = ("--task", workplace.task, "--config", here)
+    said = ended(checkpoints.main, tmp_path / "begun.tar", *of_task)
+    assert said.code == 0 and "1 checkpoints of" in said.out and workplace.of("laptop", 1).id in said.out
+    for wrong in ([tmp_path / "none.tar", *of_task, "--seed", "7"], ["in_here.tar", *of_task], ["a", "--model", "b"]):
+        assert ended(checkpoints.main, *wrong).code in (1, 2)
+    assert not (tmp_path / "none.tar").exists()
+    assert ended(restore.main, tmp_path / "begun.tar", "--config", there).out == "1 checkpoints put back\n"
+    train(workplace, "cluster", 2)
+    train(workplace, "whole", 2)
+    assert workplace.files("cluster") == workplace.files("whole")
+    assert ended(restore.main, tmp_path / "begun.tar", "--config", there).out == "1 checkpoints there already\n"
+    other = workplace.settings("other", 2)
+    other["overrides"]["tasks"][workplace.task]["training"]["batch_size"] = 32
+    said = ended(restore.main, tmp_path / "begun.tar", "--config", json.dumps(other))
+    assert said.out == "1 checkpoints of other specification or code\n" and not (tmp_path / "other").exists()
+
+
+def state(**more):
+    return {"format": checkpoint.FORMAT, "fingerprint": "", "data": "", "epochs": 1.0, **more}
+
+
+def file_of(content, compressed=False):
+    """A checkpoint's, of a state or of what is no state."""
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    if compressed:
+        plain, buffer = zipfile.ZipFile(buffer), io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as tight:
+            for name in plain.namelist():
+                tight.writestr(name, plain.read(name))
+    return hashlib.sha256(buffer.getvalue()).hexdigest().encode() + buffer.getvalue()
+
+
+NAME = "pmnist/momentum_lstm-n32/seed0/checkpoint.pt"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *((name, file_of(state())) for name in ("../x/seed0/checkpoint.pt", "/tmp/x/seed0/checkpoint.pt", NAME + "x")),
+        (NAME.replace("checkpoint", "model"), file_of(state())),
+        (NAME, None),  # a link
+        (NAME, file_of(state())[:-1]),
+        (NAME, file_of(state(code=restore.main))),  # which would be imported
+        (NAME, file_of(state(large=torch.zeros(10**6)), compressed=True)),
+        *(
+            (NAME, file_of(content))
+            for content in ([1], {}, state(format=1), state(data=1), {"format": checkpoint.FORMAT})
+        ),
+    ],
+)
+def test_anything_else_among_checkpoints_is_refused_before_a_byte_is_written(tmp_path, name, content):
+    configuration = load(parse_settings(json.dumps({"results": str(tmp_path / "results")})))
+    with tarfile.open(tmp_path / "begun.tar", "w") as archive:
+        for member, held in ((NAME, file_of(state())), (name, content)):
+            about = tarfile.TarInfo(member)
+            about.type, about.linkname = (tarfile.SYMTYPE, "/etc/passwd") if held is None else (tarfile.REGTYPE, "")
+            about.size = len(held or b"")
+            archive.addfile(about, io.BytesIO(held or b""))
+    with refused(file=tmp_path / "begun.tar", key=name):
+        packed.put_back(tmp_path / "begun.tar", tmp_path, configuration)
+    (tmp_path / "begun.tar").write_bytes(b"no archive")
+    with refused(file=tmp_path / "begun.tar"):
+        packed.put_back(tmp_path / "begun.tar", tmp_path, configuration)
+    assert [path.name for path in tmp_path.iterdir()] == ["begun.tar"]
+
+
+# Lengths that matter
+
+RATES = st.fixed_dictionaries(
+    {},
+    optional={
+        **{"drops": st.lists(st.integers(1, 4)), "factor": st.sampled_from([0.1, 0.5]), "scale": st.just(2.0)},
+        **{"decay": st.just(0.9), "floor": st.just(0.3), "until": st.sampled_from([0.4, 1, 1.5, 2.0, 3])},
+    },
+)
+BATCHES = {"drop_last": st.booleans(), "fixed_batches": st.booleans(), "rates": RATES}
+TRAINING = st.fixed_dictionaries({"batch_size": st.integers(1, 7)}, optional={"evaluate_every": st.integers(1, 9)})
+
+
+def course(schedule, iterations):
+    """All that is done in the first iterations of a schedule, or in all of it."""
+    for k in range(min(iterations, schedule.iterations)):
+        yield str(schedule.indices(k)), schedule.rate(k), schedule.evaluates(k + 1), schedule.epochs(k + 1)
+
+
+@given(data=st.data(), batches=TRAINING, epochs=st.sampled_from([0.5, 1, 1.25, 2, 3]), more=st.integers(1, 3))
+def test_where_its_length_does_not_matter_a_schedule_begins_as_a_longer_one(data, batches, epochs, more):
+    """Of both classes, of finite and of endless data."""
+    kind = data.draw(st.sampled_from(["endless", "finite", "text"]))
+    own = {"endless": {"iterations_per_epoch": st.integers(1, 5)}, "finite": {}, "text": {}}[kind]
+    training = batches | data.draw(st.fixed_dictionaries(own, optional={} if kind == "text" else BATCHES))
+
+    def of(epochs):
+        if kind == "text":
+            return SegmentSchedule(training | {"epochs": epochs}, 150, 6, 1)
+        return Schedule(training | {"epochs": epochs}, 23 if kind == "finite" else None, 1)
+
+    epochs = int(epochs + 0.5) if kind == "text" else epochs
+    if not length_matters(training | {"epochs": epochs}):
+        short = of(epochs)
+        assert [*course(short, short.iterations)] == [*course(of(epochs + more), short.iterations)]
+
+
+@pytest.mark.parametrize(
+    ("training", "train_size"),
+    [
+        ({"epochs": 1.5}, 20),
+        ({"epochs": 2, "rates": {"until": 1.5}}, 20),
+        ({"epochs": 1, "evaluate_every": 3}, 20),
+        ({"epochs": 1, "evaluate_every": 3, "iterations_per_epoch": 4}, None),
+    ],
+)
+def test_where_its_length_matters_the_last_evaluation_is_none_of_a_longer_one(training, train_size):
+    training = training | {"batch_size": 5}
+    assert length_matters(training)
+    rates = training.get("rates", {})
+    longer = training | {"epochs": 3, "rates": {name: value for name, value in rates.items() if name != "until"}}
+    short = Schedule(training, train_size, 0)
+    assert short.evaluates(short.iterations) and not Schedule(longer, train_size, 0).evaluates(short.iterations)
+
+
+def test_a_schedule_that_is_no_class_of_the_module_is_refused():
+    class Own(Schedule):
+        def rate(self, iteration):
+            return 1 - iteration / self.iterations
+
+    task = SimpleNamespace(schedule=lambda training, seed: Own(training, 10, seed))
+    with refused("Own"):
+        schedule_of(task, {"epochs": 1, "batch_size": 5}, 0)
