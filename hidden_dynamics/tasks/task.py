@@ -135,8 +135,6 @@ def schedule_of(task: AnyTask, training: Training, seed: int) -> AnySchedule:
     """
     own = task.schedule(training, seed)
     if type(own) not in (Schedule, SegmentSchedule):
-        text = (
-            f"{type(task).__name__}.schedule gives a {type(own).__name__}; expected is a class of {Schedule.__module__}"
-        )
-        raise UserError(f"{text}, of which it is known whether a longer training begins alike: add it there.")
+        text = f"{type(task).__name__}.schedule gives a {type(own).__name__}, of which it is unknown whether a longer "
+        raise UserError(f"{text}training begins alike: expected is a class of {Schedule.__module__}, add it there.")
     return own

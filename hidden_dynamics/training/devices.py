@@ -75,3 +75,11 @@ def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> G
     locks = [directory / f"gpu{gpu}-{place}.lock" for gpu, place in places]
     with one_of(locks) as held:
         yield torch.device("cuda", places[held][0])
+
+
+@contextlib.contextmanager
+def generators_kept(device: torch.device) -> Generator[None]:
+    """Within it, torch's generators may be drawn from; afterwards they are as they were."""
+    fork = torch.random.fork_rng  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] has no types
+    with fork([device] if device.type == "cuda" else []):
+        yield

@@ -12,13 +12,14 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.spec import Spec
+from hidden_dynamics.configuration.spec import Report, Spec
 from hidden_dynamics.configuration.spec import Training as Settings
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks.schedule import AnySchedule
 from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, schedule_of, tested_apart
 from hidden_dynamics.training.checkpoint import Checkpoint
+from hidden_dynamics.training.devices import generators_kept
 from hidden_dynamics.training.interruption import Interrupted, Interruption
 from hidden_dynamics.training.optimisers import Network, learn, set_rate
 from hidden_dynamics.training.reported import averaging_is_due, place_of
@@ -294,9 +295,8 @@ def _test(run: Training, weights: dict[str, torch.Tensor], checkpoint: Checkpoin
     tested: dict[str, Any] = {"metrics": {}, "failure": None}
     task = tested_apart(run.task)
     assert task is not None  # else no weights were kept for it
-    generators = torch.random.fork_rng([run.device] if run.device.type == "cuda" else [])
-    try:
-        with interruption.immediate(), torch.no_grad(), generators:  # a longer training draws as if there were no test
+    try:  # a longer training draws as if there were no test
+        with interruption.immediate(), torch.no_grad(), generators_kept(run.device):
             tested["metrics"] = task.evaluate_test(run.network)
     except SolverFailure as failure:
         tested["failure"] = _told(failure, "test")
@@ -304,7 +304,7 @@ def _test(run: Training, weights: dict[str, torch.Tensor], checkpoint: Checkpoin
     _save(run, checkpoint)
 
 
-def _with_the_test(history: History, report: dict[str, str]) -> History:
+def _with_the_test(history: History, report: Report) -> History:
     """The history, and the numbers of the test among those of the evaluation whose weights were tested."""
     tested, metrics = history.tested, list(history.metrics)
     if tested is None:

@@ -28,7 +28,7 @@ def pack(file: Path, runs: Iterable[Run]) -> list[str]:
     one is damaged, or the file would lie in the repository."""
     if file.resolve().is_relative_to(ROOT):
         raise UserError(f"{file} is in the repository, whose history would keep it: name one outside.", file)
-    packed = []
+    packed: list[str] = []
     with atomic(file, "wb") as handle, tarfile.open(fileobj=handle, mode="w") as archive:
         for run, path in ((run, Path(run.directory, NAME)) for run in runs):
             if path.is_file():
@@ -85,7 +85,7 @@ def _state(file: Path, name: str, content: bytes) -> Mapping[str, Any]:
         with zipfile.ZipFile(io.BytesIO(content[checkpoint.DIGEST_LENGTH :])) as parts:
             if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):  # it may be of any size
                 raise _refused(file, name, "which is compressed, as no checkpoint is")
-        state = checkpoint.state_in(content)
+        state: Any = checkpoint.state_in(content)  # of anybody's file: anything
     except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, RuntimeError, ValueError) as error:
         raise _refused(file, name, f"which cannot be read ({' '.join(str(error).split())[:80]})") from None
     whole = isinstance(state, dict) and all(isinstance(state.get(key), kind) for key, kind in NEEDED.items())

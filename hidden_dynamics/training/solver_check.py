@@ -5,7 +5,6 @@ errors: where more than a hundredth is lost, or a finer solution changes the tes
 of solver and field together (Ott et al., "ResNet After All?", ICLR 2021).
 """
 
-import contextlib
 import math
 import time
 import traceback
@@ -21,6 +20,7 @@ from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore
 from hidden_dynamics.models.solver import Solver
 from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes
 from hidden_dynamics.tasks.task import AnyTask, PartlyTestedTask
+from hidden_dynamics.training.devices import generators_kept
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import place_of
 
@@ -74,8 +74,7 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
 
     device, training, levels = next(network.parameters()).device, network.training, [("1", 0)]
     network.eval()
-    fork: Callable[..., contextlib.AbstractContextManager[None]] = torch.random.fork_rng  # has no types
-    with torch.no_grad(), fork([device] if device.type == "cuda" else []):
+    with torch.no_grad(), generators_kept(device):
         for share, level in levels:  # the first says what the others are
             with finer(network, level) as solvers:
 
