@@ -34,6 +34,7 @@ from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PRE
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.results import records, writing
+from hidden_dynamics.system import memory
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
@@ -107,6 +108,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         "limits": getattr(task, "limits", None),
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
+        "peak_memory_mb": memory.peak(),  # of the process: runs that share a job share it
         "code": code_of(run),
         "commit": history.commit,
         "fingerprint": fingerprint,
