@@ -36,7 +36,7 @@ from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.results import records, writing
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.arguments import parser
-from hidden_dynamics.system.commit import commit_of
+from hidden_dynamics.system.commit import commit_of, uncommitted
 from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
 from hidden_dynamics.training import devices, loop, optimisers
@@ -62,6 +62,7 @@ def train_all() -> int:
     options = parser(__doc__, "--task", "--model", "--seed", "--config", "--device", "--threads")
     options.add_argument("--job", action="store_true", help="of a workflow's, which itself tells of runs that failed")
     given = options.parse_args()
+    uncommitted(ROOT)  # now, as it was imported: it may be edited while this trains
     configuration = load(parse_settings(given.config))
     models, seeds = TrainingJobs(configuration, given.task).chosen(given.model, given.seed)
     runs = [find(configuration, given.task, model, seed) for seed in seeds for model in models]
@@ -113,9 +114,12 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         "commit": history.commit,
         "fingerprint": fingerprint,
     }
-    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
+    own = uncommitted(ROOT) if (history.commit or "").endswith("+") else b""
+    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions, own)
     if "error" in (history.failure or {}):
         return False
+    if configuration.settings.keep_checkpoints == "none":
+        Checkpoint(Path(run.directory), fingerprint).remove()
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
     if history.failure:
         outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)

@@ -82,6 +82,7 @@ class Settings(Entry):
     runs_per_gpu: Whole
     together: Annotated[Together | None, _instead("[{}]")] = None
     time_limit: Whole | None = None
+    keep_checkpoints: Literal["all", "none"] = "all"
     data: DataSettings
     leave_out: Annotated[list[str], Different, _instead("[{}]")] = []
     only: Annotated[list[str], Different, _instead("[{}]")] = []

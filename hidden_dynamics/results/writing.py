@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, UNCOMMITTED, WEIGHTS
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import with_checksums
 from hidden_dynamics.system.files import atomic
@@ -28,6 +28,7 @@ def write(
     network: nn.Module | None,
     report: Mapping[str, str],
     predictions: Mapping[str, np.ndarray] | None = None,
+    uncommitted: bytes = b"",
 ) -> None:
     """Write the run's files, run.json last: where it is, the run is whole.
 
@@ -38,6 +39,7 @@ def write(
         network: as it was trained; None where it could not be built.
         report: `metric` and `rule` (max, min or last): which evaluation's number the tables show.
         predictions: arrays by name, where the run records them.
+        uncommitted: the difference of its code to its commit (hidden_dynamics.system.commit), where there is one.
     """
     (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
     _write_csv(directory / "metrics.csv", history.metrics)
@@ -55,6 +57,11 @@ def write(
     if predictions is not None:
         written.append(PREDICTIONS)
         _write_bytes(directory / PREDICTIONS, np.savez, **predictions)
+    (directory / UNCOMMITTED).unlink(missing_ok=True)
+    if uncommitted:
+        written.append(UNCOMMITTED)
+        with atomic(directory / UNCOMMITTED, "wb") as handle:
+            handle.write(uncommitted)
     (directory / WEIGHTS).unlink(missing_ok=True)
     if network is not None and not failed:
         weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}

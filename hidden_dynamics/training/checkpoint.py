@@ -91,6 +91,10 @@ class Checkpoint:
         if self.path.exists():
             self.previous.unlink(missing_ok=True)
 
+    def remove(self) -> None:
+        for path in (self.path, self.previous):
+            path.unlink(missing_ok=True)
+
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
