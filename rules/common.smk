@@ -13,6 +13,7 @@ sys.path.insert(0, str(workflow.basedir))
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.configured import configured
 from hidden_dynamics.configuration import load
+from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.entries import closest
 from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
@@ -32,6 +33,8 @@ try:
     IDENTITIES = sorted({run.identity for run in RUNS.values()})  # where a class is not defined, it is said here
     CLAIMED = [name for name in artifacts_with_claims(CONFIGURATION) if name in ARTIFACTS]
     CONFIGURED = configured(CONFIGURATION)
+    if workflow.is_main_process:
+        check_runs(CONFIGURATION)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 

@@ -29,6 +29,7 @@ from typing import Any
 import torch
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
+from hidden_dynamics.configuration.checks import places_of
 from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
 from hidden_dynamics.data import prepared
@@ -157,7 +158,10 @@ def told(configuration: Configuration, run: Run, error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, UserError):
         # `build` names config/tasks.yaml for all of them: its texts are in the digest of every run's code, and stay.
-        text = text.replace("in config/tasks.yaml", f"in {places_of(configuration, run, text)}")
+        every = run.spec["hyperparameters"]
+        names = every.keys() & set(re.findall(r"\w+", text.partition(" Check ")[0])) or every
+        places = " and ".join(places_of(configuration, run, names)) or "config/tasks.yaml"
+        text = text.replace("in config/tasks.yaml", f"in {places}")
     else:
         traceback.print_exception(error)
         text = f"{type(error).__name__}: {text}"
@@ -165,22 +169,6 @@ def told(configuration: Configuration, run: Run, error: Exception) -> str:
     with Path(run.directory, FAILURES).open("a", encoding="utf-8") as failures:  # for Snakemake to try it again
         print(text, file=failures)
     return text
-
-
-def places_of(configuration: Configuration, run: Run, text: str) -> str:
-    """Where the hyperparameters are set that a text names, or any of them if it names none."""
-    every: dict[str, Any] = run.spec["hyperparameters"]
-    names = every.keys() & set(re.findall(r"\w+", text.partition(" Check ")[0])) or every
-    entry = configuration.models[run.model]
-    own = [entry, *([configuration.models[entry.control_of]] if entry.control_of else [])]
-    places = {
-        "config/models.yaml": [model.given() for model in own],
-        "config/variants.yaml": [configuration.variants[name].given() for name in run.spec["variants"]],
-        "config/scales.yaml": configuration.scale.tasks.get(run.task),
-        "overrides": configuration.settings.overrides.tasks.get(run.task),
-    }
-    found = [place for place, held in places.items() if any(f'"{name}":' in json.dumps(held) for name in names)]
-    return " and ".join(found) or "config/tasks.yaml"
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 Each is a change of config.yaml, of a user's own tasks and models here, and refused by file and key.
 """
 
+import functools
+
 import pytest
 from conftest import refused
 
+from hidden_dynamics.configuration import loading
 from hidden_dynamics.configuration.checks import check_runs
 
 OPTIMISERS = "training.optimisers.main"
@@ -95,13 +98,17 @@ OTHERS = [
 ]
 
 
+read_once = functools.cache(loading.read_yaml)
+
+
 @pytest.mark.parametrize(
     ("tasks", "key"), [*HYPERPARAMETERS, *OTHERS], ids=lambda given: given if isinstance(given, str) else "-".join(given)
 )
-def test_what_a_job_would_refuse_is_refused_before_the_first(configured, tasks, key):
+def test_what_a_job_would_refuse_is_refused_before_the_first(configured, monkeypatch, tasks, key):
+    monkeypatch.setattr(loading, "read_yaml", read_once)
     (task,) = tasks
     prefix = f"overrides.tasks.{task}."
     if (tasks, key) in HYPERPARAMETERS:
         prefix += f"models.{next(iter(tasks[task]['models']))}.hyperparameters."
     with refused(file="config.yaml", key=prefix + key):
-        check_runs(configured(overrides={"tasks": tasks}))
+        check_runs(configured(overrides={"tasks": tasks}, only=[task]))

@@ -754,7 +754,7 @@ def test_what_cannot_be_trained_is_said_in_one_line_and_recorded(workplace, call
         ("config/models.yaml", "lstm.hyperparameters", "config/models.yaml"),
         ("config/tasks.yaml", "adding.models.lstm.hyperparameters", "config/tasks.yaml"),
         ("config/scales.yaml", "demo.tasks.adding.hyperparameters", "config/scales.yaml"),
-        (None, {"hyperparameters": {"misspelt": 1}}, "overrides"),
+        (None, {"hyperparameters": {"misspelt": 1}}, "config.yaml"),
     ],
 )
 def test_a_misspelt_hyperparameter_is_sought_where_it_is_set(workplace, call, project, monkeypatch, file, key, place):

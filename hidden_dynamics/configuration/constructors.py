@@ -5,8 +5,11 @@ The statements of a constructor are tried one by one on the values that are give
 here (a tensor, the task) is passed over, and what it would have set is unknown from there on.
 """
 
+import __future__
+
 import ast
 import builtins
+import copy
 import functools
 import importlib
 import re
@@ -24,7 +27,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
 UNKNOWN: Any = object()
-_under_way: set[tuple[str, str]] = set()
+_under_way: set["Definition"] = set()
 # What is imported where a definition needs it: it reads and writes nothing.
 IMPORTED = {"collections", "dataclasses", "functools", "itertools", "math", "pydantic", "pydantic_core", "re", "typing"}
 LIGHT = ("hidden_dynamics.configuration", "hidden_dynamics.errors")
@@ -95,11 +98,12 @@ def value_of(dotted: str) -> Any:
         return _imported(dotted)
     if found.module.startswith(LIGHT):
         return getattr(importlib.import_module(found.module), found.name)
-    if (place := (found.module, found.name)) in _under_way:  # two that name each other
+    bases = found.node.bases if isinstance(found.node, ast.ClassDef) else []
+    if found in _under_way or any(value_of(place_in(found.module, base)) is UNKNOWN for base in bases):
         return UNKNOWN
-    _under_way.add(place)
+    _under_way.add(found)  # it may name one that names it
     space = _names_of(found)
-    _under_way.remove(place)
+    _under_way.remove(found)
     try:
         exec(_compiled(found.node), space)
     except Exception:  # whatever a definition does that is not whole here
@@ -153,14 +157,16 @@ def source_of(node: ast.AST) -> str:
 
 
 def _compiled(statement: ast.stmt) -> CodeType:
-    """A statement without the types of functions, which may name what cannot be had."""
-    copy = ast.parse(ast.unparse(statement))
-    for node in ast.walk(copy):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        if isinstance(node, ast.FunctionDef):
-            node.returns = None
-    return compile(copy, "<constructor>", "exec")
+    """A statement without the types of functions, which may name what cannot be had; those of fields stay."""
+    if isinstance(statement, ast.ClassDef):
+        statement = copy.deepcopy(statement)
+        for node in ast.walk(statement):
+            if isinstance(node, ast.arg):
+                node.annotation = None
+            if isinstance(node, ast.FunctionDef):
+                node.returns = None
+    flags = 0 if isinstance(statement, ast.ClassDef) else __future__.annotations.compiler_flag
+    return compile(ast.Module([statement], []), "<constructor>", "exec", flags)
 
 
 # Constructors
@@ -275,9 +281,8 @@ def _of_statement(
     if isinstance(statement, ast.If | ast.For):
         yield from _refused(statement, space, given)
     elif _executed(statement, space) is not None:
-        used = {each.value for each in ast.walk(statement) if isinstance(each, ast.Attribute | ast.Subscript)}
-        for name in [*_bound(statement), *(each.id for each in used if isinstance(each, ast.Name) and each.id != "self")]:
-            space.pop(name, None)  # it may have been changed
+        for name in _changed(statement):
+            space.pop(name, None)
 
 
 def _refused(node: ast.stmt | ast.expr, space: dict[str, Any], given: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -295,6 +300,19 @@ def _refused(node: ast.stmt | ast.expr, space: dict[str, Any], given: Mapping[st
     yield Mistake(key, text)
 
 
+@functools.cache
+def _changed(statement: ast.stmt) -> list[str]:
+    """The names that a statement gives a value, or may change one of."""
+    used = [each.value for each in ast.walk(statement) if isinstance(each, ast.Attribute | ast.Subscript)]
+    return [*_bound(statement), *(each.id for each in used if isinstance(each, ast.Name) and each.id != "self")]
+
+
+@functools.cache
+def _with_calls(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node that are calls or have some."""
+    return [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.Call) or _with_calls(each)]
+
+
 def _calls(node: ast.AST, space: dict[str, Any]) -> Iterator[ast.Call]:
     """The calls that are made whatever is not known: of a choice, those on the way that is known to be taken."""
     if isinstance(node, ast.If | ast.IfExp):
@@ -302,7 +320,7 @@ def _calls(node: ast.AST, space: dict[str, Any]) -> Iterator[ast.Call]:
         ways = node.orelse if not test else node.body
         inner = [] if test is UNKNOWN else ways if isinstance(ways, list) else [ways]
     else:
-        inner = [] if isinstance(node, ast.Lambda | ast.FunctionDef | ast.Try) else ast.iter_child_nodes(node)
+        inner = [] if isinstance(node, ast.Lambda | ast.FunctionDef | ast.Try) else _with_calls(node)
     for each in inner:
         yield from _calls(each, space)
     if isinstance(node, ast.Call):
