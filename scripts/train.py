@@ -18,7 +18,6 @@ empty, and the exit code is 1. The same command tries it again. What concerns al
 import _bootstrap  # noqa: F401  isort: skip
 
 import contextlib
-import json
 import re
 import signal
 import sys
@@ -35,7 +34,6 @@ from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PRE
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.results import records, writing
-from hidden_dynamics.system import memory
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of, uncommitted
 from hidden_dynamics.system.files import ROOT, sweep
@@ -110,7 +108,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         "limits": getattr(task, "limits", None),
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
-        "peak_memory_mb": memory.peak(),  # of the process: runs that share a job share it
+        "peak_memory_mb": history.peak_memory,
         "code": code_of(run),
         "commit": history.commit,
         "fingerprint": fingerprint,

@@ -194,7 +194,9 @@ BOMB = gzip.compress(gzip.compress(bytes(50_000_000)))
     ],
     ids=["without end", "a bomb", "dribble", "wait for days", "wait, not said how long"],
 )
-def test_a_server_that_would_fill_the_disk_or_take_for_ever_is_left(server: Server, tmp_path, bring, answer, said, asked):
+def test_a_server_that_would_fill_the_disk_or_take_for_ever_is_left(
+    server: Server, tmp_path, bring, answer, said, asked
+):
     url = server.serve("/bad", answer)
     assert bring(url, server.serve("/good", whole(CONTENT)), retries=2, patience=0.1) == CONTENT
     assert server.requests == [*["/bad"] * asked, "/good"] and left_behind(tmp_path) == ["data.bin"]
@@ -382,7 +384,10 @@ DAMAGED = {
     "altered": (pack(ALTERED), "16,028 bytes with SHA-256 [0-9a-f]{64}; expected 16,028"),
     "one missing": (pack(FEWER), "14,021 bytes .*; expected 16,028"),
     "one twice": (TWICE, "more than 16,028 bytes"),
-    "with a foreign one of any size": (gzip.compress(pack({"x": bytes(3_000_000)} | MEMBERS)), "more bytes than it can"),
+    "with a foreign one of any size": (
+        gzip.compress(pack({"x": bytes(3_000_000)} | MEMBERS)),
+        "more bytes than it can",
+    ),
     "with one of any size": (gzip.compress(pack(MEMBERS | {"part_7.bin": bytes(1_000_000)})), "more than 16,028 bytes"),
     "broken off in a member": (ARCHIVE[:6000], "broken off or damaged"),
     "broken off between members": (ARCHIVE[: ARCHIVE.index(b"part_2.bin")], "4,001 bytes .*; expected 16,028"),

@@ -102,7 +102,9 @@ read_once = functools.cache(loading.read_yaml)
 
 
 @pytest.mark.parametrize(
-    ("tasks", "key"), [*HYPERPARAMETERS, *OTHERS], ids=lambda given: given if isinstance(given, str) else "-".join(given)
+    ("tasks", "key"),
+    [*HYPERPARAMETERS, *OTHERS],
+    ids=lambda given: given if isinstance(given, str) else "-".join(given),
 )
 def test_what_a_job_would_refuse_is_refused_before_the_first(configured, monkeypatch, tasks, key):
     monkeypatch.setattr(loading, "read_yaml", read_once)

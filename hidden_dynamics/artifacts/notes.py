@@ -94,12 +94,14 @@ def code_note(runs: Iterable[Run], rows: Iterable[Mapping[str, str]]) -> str:
     commits = {row["commit"] for row in found.values()}
     if len(commits) == 1 and not any(commit.endswith("+") for commit in commits if commit):
         return ""  # all by the same committed code
-    other = [run.id for place, run in at.items() if place in found and found[place]["code"] not in equals_of(code_of(run))]
+    other = [
+        run.id for place, run in at.items() if place in found and found[place]["code"] not in equals_of(code_of(run))
+    ]
     if len(other) in (0, len(found)):
         return ""
     return (
-        f"Made of runs of two codes, which are not comparable: the code of {len(other)} of {len(found)} has changed since "
-        f"they were trained ({', '.join(other)}). The same command trains them again, and makes this anew."
+        f"Made of runs of two codes, which are not comparable: that of {len(other)} of {len(found)} has changed since they "
+        f"were trained ({', '.join(other)}). The same command trains them again, and makes this anew."
     )
 
 

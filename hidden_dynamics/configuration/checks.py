@@ -1,5 +1,5 @@
-"""Runs held to what their classes take, before the first of them is trained: hyperparameters, settings of tasks and data,
-and settings of training that would not be used. No numerical library is imported."""
+"""Runs held to what their classes take, before the first of them is trained: hyperparameters, settings of tasks and
+data; and to what is used of what is set. No numerical library is imported."""
 
 import ast
 import json
@@ -40,13 +40,14 @@ def _mistakes(configuration: Configuration, run: Run, seen: set[str]) -> Iterato
     spec, task = run.spec, run.classes["task_class"]
     module = configuration.datasets[spec["dataset"]].module
     yield from _overruled(configuration, run)
-    parts = {
-        lambda: _of_hyperparameters(run): [spec["hyperparameters"], spec["network"], spec["core"]],
-        lambda: _of_settings("settings", spec["task_settings"], _method(task, "__init__")): [spec["task_settings"], task],
-        lambda: _of_settings("data", spec["data"], find(f"{module}.prepare")): [spec["data"], module],
-        lambda: _of_training(run): [spec["training"], run.classes],
-    }
-    for check, of in parts.items():  # most runs differ in few of them
+    settings, data, classes = spec["task_settings"], spec["data"], run.classes
+    parts = [
+        (lambda: _of_hyperparameters(run), [spec["hyperparameters"], classes]),
+        (lambda: _of_settings("settings", settings, _method(task, "__init__")), [settings, task]),
+        (lambda: _of_settings("data", data, find(f"{module}.prepare")), [data, module]),
+        (lambda: _of_training(run), [spec["training"], classes]),
+    ]
+    for check, of in parts:  # most runs share most of them
         if (key := json.dumps(of, sort_keys=True)) not in seen:
             seen.add(key)
             yield from check()
@@ -54,16 +55,18 @@ def _mistakes(configuration: Configuration, run: Run, seen: set[str]) -> Iterato
 
 def _overruled(configuration: Configuration, run: Run) -> Iterator[Mistake]:
     """What the user sets, and a variant that is taken sets otherwise."""
-    of_task = configuration.settings.overrides.tasks.get(run.task) or {}
+    variants, of_task = configuration.variants, configuration.settings.overrides.tasks.get(run.task) or {}
     of_model = of_task.get("models", {}).get(run.model, {})
     for part in ("hyperparameters", "settings", "training"):
         own = merge(of_task.get(part, {}), of_model.get(part, {}) if part != "settings" else {})
         for variant, value in run.spec["variants"].items() if own else ():
-            effect = configuration.variants[variant].values[value].given().get(part, {})
+            effect = variants[variant].values[value].given().get(part, {})
             for name in own.keys() & effect.keys():
                 if merge(own[name], effect[name]) != merge(effect[name], own[name]):
-                    text = f"{variant} decides it, which is {value}: choose in variants ({', '.join(configuration.variants[variant].values)})"
-                    yield Mistake(f"{part}.{name}", text)
+                    choice = " or ".join(variants[variant].values)
+                    yield Mistake(
+                        f"{part}.{name}", f"the variant {variant}, {value}, decides it: choose {choice} there"
+                    )
 
 
 def _of_hyperparameters(run: Run) -> Iterator[Mistake]:
@@ -116,7 +119,9 @@ def _unused(run: Run) -> Iterator[Mistake]:
             yield Mistake(f"training.{name}", "it is for batches of examples, not for segments of a text")
     finite = sizes is None and any("self.train_size = " in source_of(each.node) for each in line_of(task))
     if finite and "iterations_per_epoch" in training:
-        yield Mistake("training.iterations_per_epoch", "it is for data drawn without end: here an epoch is all examples")
+        yield Mistake(
+            "training.iterations_per_epoch", "it is for data drawn without end: here an epoch is all examples"
+        )
     if training.get("alternating") and line_of(network) and member(line_of(network), "parts") is None:
         yield Mistake("training.alternating", f"{run.spec['network']} has no parts to train in turn")
     if training.get("record_predictions") and line_of(task) and member(line_of(task), "predictions") is None:

@@ -174,7 +174,7 @@ def _compiled(statement: ast.stmt) -> CodeType:
 
 @functools.cache
 def line_of(dotted: str) -> tuple[Definition, ...]:
-    """A class and its bases, as far as they are of this project or the user's, in the order in which they are sought."""
+    """A class and its bases in the order in which they are sought, as far as they are of this project or the user's."""
     found = find(dotted)
     if found is None or not isinstance(found.node, ast.ClassDef):
         return ()

@@ -9,6 +9,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, cast
 
 from hidden_dynamics.errors import UserError
 
@@ -17,13 +18,13 @@ DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError)  # what read
 
 
 @contextlib.contextmanager
-def decompressed(path: str | Path, largest: float = math.inf) -> Iterator["AtMost"]:
+def decompressed(path: str | Path, largest: float = math.inf) -> Iterator[IO[bytes]]:
     """The content of `path` as a stream of so many bytes at most, without gzip where it is compressed so."""
     with open(path, "rb") as raw:
         packed = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         raw.seek(0)
         with gzip.open(raw) if packed else contextlib.nullcontext(raw) as stream:
-            yield AtMost(stream, largest)
+            yield cast(IO[bytes], AtMost(stream, largest))  # of which `read` is used
 
 
 def members(

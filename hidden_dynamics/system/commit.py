@@ -19,8 +19,8 @@ def commit_of(repository: Path) -> str | None:
 
 @functools.cache  # of the code as this process has imported it
 def uncommitted(repository: Path, largest: int = LARGEST) -> bytes:
-    """The difference of tracked code to its commit, as `git diff` gives it, compressed (xz); where that takes more bytes
-    than `largest`, the names of the files alone, with the numbers of their lines that differ. Nothing without Git."""
+    """The difference of tracked code to its commit, as `git diff` gives it, compressed (xz). Where that takes more than
+    `largest` bytes: the names of the files, with the numbers of their lines that differ. Nothing without Git."""
     for form in ("--patch", "--numstat"):
         said = _git(repository, "diff", "--no-ext-diff", "--no-color", form, "HEAD", "--", *CODE)
         if len(packed := lzma.compress(said or b"")) <= largest:

@@ -49,5 +49,7 @@ def peak() -> int:
     status = Path("/proc/self/status")
     if status.exists() and (found := re.search(r"VmHWM:\s*(\d+) kB", status.read_text())):
         return int(found[1]) * 1024 // 10**6
-    unit = 1 if platform.system() == "Darwin" else 1024  # of the next line: after a fork, its parent's peak counts there
+    unit = (
+        1 if platform.system() == "Darwin" else 1024
+    )  # of the next line: after a fork, its parent's peak counts there
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 10**6

@@ -14,6 +14,7 @@ from torch.optim.swa_utils import AveragedModel
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
+from hidden_dynamics.system import memory
 from hidden_dynamics.tasks.schedule import Schedule, schedule_of
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
@@ -37,6 +38,7 @@ class History:
         averaged_since: the iterations after which the averaging of the weights began, or None.
         gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
         commit: of the code that it began with, as `hidden_dynamics.system.commit` gives it.
+        peak_memory: the MB that its process had at most, until its last evaluation; runs of one process share it.
     """
 
     iteration: int = 0
@@ -51,6 +53,7 @@ class History:
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0
     commit: str | None = None
+    peak_memory: int = 0
 
 
 class RecordingCore(Protocol):
@@ -243,6 +246,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     if hasattr(run.task, "evaluate_test") and place_of(history.metrics, report) == len(history.metrics) - 1:
         run.best = {name: tensor.detach().clone() for name, tensor in run.evaluated.state_dict().items()}
     _average_if_due(run)
+    history.peak_memory = max(history.peak_memory, memory.peak())
     history.evaluation_seconds += time.perf_counter() - start
     seconds = {"training_seconds": history.training_seconds, "evaluation_seconds": history.evaluation_seconds}
     history.clock.append({"iteration": history.iteration, **seconds})
