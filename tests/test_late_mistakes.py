@@ -10,6 +10,7 @@ from conftest import refused
 
 from hidden_dynamics.configuration import loading
 from hidden_dynamics.configuration.checks import check_runs
+from hidden_dynamics.configuration.constructors import UNKNOWN, mistakes
 
 OPTIMISERS = "training.optimisers.main"
 
@@ -114,3 +115,52 @@ def test_what_a_job_would_refuse_is_refused_before_the_first(configured, monkeyp
         prefix += f"models.{next(iter(tasks[task]['models']))}.hyperparameters."
     with refused(file="config.yaml", key=prefix + key):
         check_runs(configured(overrides={"tasks": tasks}, only=[task]))
+
+
+# Of a user's own: what is not known is passed over, and nothing is refused for that.
+OWN = """
+import torch
+from torch import nn
+
+def positive(value):
+    if value <= 0:
+        raise ValueError(f"{value} is not above 0")
+    return value
+
+class Base(nn.Module):
+    def __init__(self, size, scale: float = 1.0, *, start=None):
+        super().__init__()
+        self.scale, self.weight = positive(scale), nn.Parameter(torch.empty(size))
+
+class Own(Base):
+    def __init__(self, size, *others, gain=1.0, **options):
+        self.rate = torch.tensor(positive(gain)) * options.pop("rate", 2)
+        shift = options.pop("shift", 0)
+        if shift and self.rate > 1:
+            raise ValueError("no shift")
+        super().__init__(size, *others, **options)
+
+class Opaque(Own):
+    def __init__(self, *given, **options):
+        super().__init__(*given, **make(options))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "keys"),
+    [
+        ("Own", {"gain": 2.0, "shift": 1}, []),
+        ("Own", {"rate": 3}, []),
+        ("Own", {"gain": 0.0}, ["gain"]),
+        ("Base", {"scale": -1.0}, ["scale"]),
+        ("Base", {"scale": "x"}, ["scale", "scale"]),  # of another type, and what comes of it
+        ("Base", {"scael": 1.0}, ["scael"]),
+        ("Opaque", {"anything": 1}, []),
+        ("Missing", {"anything": 1}, []),
+    ],
+)
+def test_what_is_not_known_of_a_class_is_passed_over(tmp_path, monkeypatch, name, given, keys):
+    module = f"own_{tmp_path.name}"
+    (tmp_path / f"{module}.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    assert [each.key for each in mistakes(f"{module}.{name}", given, UNKNOWN)] == keys

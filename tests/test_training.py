@@ -755,7 +755,6 @@ def test_what_is_not_configured_is_refused_in_one_line(workplace, call, monkeypa
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"optimisers": {"main": {"betas": [2, 2]}}}, "Adam does not accept"),
         ({"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}, "one optimiser for each"),
         ({"settings": {"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}}, "cannot be built"),
         # The network asks something else of its task.

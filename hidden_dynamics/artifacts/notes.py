@@ -100,8 +100,8 @@ def code_note(runs: Iterable[Run], rows: Iterable[Mapping[str, str]]) -> str:
     if len(other) in (0, len(found)):
         return ""
     return (
-        f"Made of runs of two codes, which are not comparable: that of {len(other)} of {len(found)} has changed since they "
-        f"were trained ({', '.join(other)}). The same command trains them again, and makes this anew."
+        f"Made of runs of two codes, which are not comparable: that of {len(other)} of {len(found)} has changed since "
+        f"they were trained ({', '.join(other)}). The same command trains them again, and makes this anew."
     )
 
 

@@ -15,10 +15,9 @@ import importlib
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -36,16 +35,14 @@ SAFE = {name: getattr(builtins, name) for name in dir(builtins)} | dict.fromkeys
 )
 
 
-@dataclass(frozen=True)
-class Mistake:
+class Mistake(NamedTuple):
     """A value that a class does not take: its `key`, such as "solver.rtol", "" where no single one is meant."""
 
     key: str
     text: str
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A class, a function or a value of a module: its dotted name and its statement."""
 
     module: str
@@ -187,7 +184,7 @@ def line_of(dotted: str) -> tuple[Definition, ...]:
 def member(line: tuple[Definition, ...], name: str) -> tuple[int, ast.stmt] | None:
     """The first in a line of classes that defines a method or an attribute: its place there, and the statement."""
     for place, owner in enumerate(line):
-        for statement in getattr(owner.node, "body", []):
+        for statement in reversed(getattr(owner.node, "body", [])):  # the last counts
             if name in _bound(statement):
                 return place, statement
     return None
@@ -227,7 +224,7 @@ def _of_constructor(
     place: int,
     init: Any,
     given: Mapping[str, Any],
-    known: tuple[Any, ...],
+    known: Sequence[Any],
     whole: bool,
 ) -> Iterator[Mistake]:
     owner, arguments = line[place], init.args
@@ -271,7 +268,7 @@ def _of_statement(
             own |= each
         if source_of(call.func) == "super().__init__":
             if (above := member(line[place + 1 :], "__init__")) is not None:
-                yield from _of_constructor(line, place + 1 + above[0], above[1], own, tuple(positional), whole)
+                yield from _of_constructor(line, place + 1 + above[0], above[1], own, positional, whole)
             continue
         called = _tried(call.func, space)
         if called is not UNKNOWN and not hasattr(called, "place"):
