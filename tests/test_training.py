@@ -575,8 +575,9 @@ class Workplace:
         return ["--task", task, "--model", model, "--seed", seed, "--config", config, *more]
 
     def files(self):
-        """Every file under the results, but not those on the way to their final names."""
-        return sorted(path.name for path in self.root.glob("results/**/*") if path.is_file() and path.name[0] != ".")
+        """Every file under the results, but those on the way to their names, and what is not committed here."""
+        paths = [path for path in self.root.glob("results/**/*") if path.is_file() and path.name != UNCOMMITTED]
+        return sorted(path.name for path in paths if path.name[0] != ".")
 
 
 @pytest.fixture
@@ -593,8 +594,7 @@ def call(ended):
 def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint(workplace, call):
     code, out, err = call(workplace.arguments())
     assert (code, err) == (0, "") and "adding/lstm-n4/seed0: finished after 6 iterations" in out
-    there = {path.name for path in workplace.run.iterdir()} - {UNCOMMITTED}  # of this repository, at work
-    assert there == {*OUTPUTS, "checkpoint.pt"}
+    assert workplace.files() == sorted([*OUTPUTS, "checkpoint.pt"])
     about = json.loads((workplace.run / "run.json").read_text())
     losses = np.load(workplace.run / "train_loss.npy")
     with (workplace.run / "metrics.csv").open() as handle:
