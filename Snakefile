@@ -38,8 +38,8 @@ onsuccess:
 
 
 onerror:
-    if failed := failed_runs():
-        print(failed, file=sys.stderr)
+    for text in filter(None, (failed_runs(), killed(log))):
+        print(text, file=sys.stderr)
 
 
 rule all:

@@ -13,12 +13,14 @@ sys.path.insert(0, str(workflow.basedir))
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.configured import configured
 from hidden_dynamics.configuration import load
+from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.entries import closest
 from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.results.run_files import is_to_grow
+from hidden_dynamics.system import memory
 from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.shell import environment_of_jobs, has_nvidia_gpu, in_a_command
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
@@ -32,6 +34,8 @@ try:
     IDENTITIES = sorted({run.identity for run in RUNS.values()})  # where a class is not defined, it is said here
     CLAIMED = [name for name in artifacts_with_claims(CONFIGURATION) if name in ARTIFACTS]
     CONFIGURED = configured(CONFIGURATION)
+    if workflow.is_main_process:
+        check_runs(CONFIGURATION)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -146,6 +150,22 @@ def on_cluster():
     settings = workflow.resource_settings
     submits = settings.nodes is not None and settings.cores is None
     return submits or "slurm_account" in (settings.default_resources or {})
+
+
+# On this machine no more jobs start than its memory has room for, as each says what it takes (mem_mb). Snakemake gives a job that asks
+# for more what there is: it runs alone. --resources mem_mb=... says otherwise.
+if workflow.is_main_process and not on_cluster() and "mem_mb" not in workflow.global_resources:
+    workflow.register_resource("mem_mb", memory.of_this_machine())
+
+
+def killed(logs):
+    """What is to be said where a job was killed, by the logs of this invocation; "" where none was."""
+    if not any("SIGKILL" in Path(log).read_text(encoding="utf-8", errors="replace") for log in logs):
+        return ""
+    return (
+        "A job was killed (SIGKILL): most likely it took more memory than there was. A training says in its log how much it had taken "
+        "(peak memory). Run fewer at a time: --resources mem_mb=... is what all jobs share, config/scales.yaml (mem_mb) what one takes."
+    )
 
 
 def all_cores():

@@ -9,6 +9,7 @@ Of the claims that rest on it, it writes <results>/<scale>/claims/<artifact>.csv
 import _bootstrap  # noqa: F401, I001
 
 from hidden_dynamics.artifacts import artifact_named, load_claimed
+from hidden_dynamics.artifacts.notes import code_note
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
@@ -41,6 +42,7 @@ def judge(sources: Sources) -> None:
 
 def draw(sources: Sources) -> None:
     artifact, drawn = sources.artifact, sources.artifact.draw(sources)
+    drawn.notes[:0] = filter(None, [code_note(artifact.runs, sources.summary)])
     files = [sources.root / file for file in artifact.files()]
     if artifact.form == "table":
         from hidden_dynamics.artifacts.tables import write_table  # pandas

@@ -20,7 +20,6 @@ import _bootstrap  # noqa: F401  isort: skip
 
 import contextlib
 import itertools
-import json
 import math
 import re
 import signal
@@ -34,6 +33,7 @@ from typing import Any
 import torch
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
+from hidden_dynamics.configuration.checks import places_of
 from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
@@ -44,7 +44,7 @@ from hidden_dynamics.results import records, writing
 from hidden_dynamics.results.run_files import is_finished
 from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.arguments import parser
-from hidden_dynamics.system.commit import commit_of
+from hidden_dynamics.system.commit import commit_of, uncommitted
 from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
 from hidden_dynamics.tasks.task import AnyTask
@@ -71,6 +71,7 @@ def train_all() -> int:
     options = parser(__doc__, "--task", "--model", "--seed", "--config", "--device", "--threads")
     options.add_argument("--job", action="store_true", help="of a workflow's, which itself tells of runs that failed")
     given = options.parse_args()
+    uncommitted(ROOT)  # now, as it was imported: it may be edited while this trains
     configuration = load(parse_settings(given.config))
     models, seeds = TrainingJobs(configuration, given.task).chosen(given.model, given.seed)
     runs = [find(configuration, given.task, model, seed) for seed in seeds for model in models]
@@ -108,9 +109,12 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     about = about_of(configuration, run, data, task, device)
     if task is not None and network is not None:
         about["solver"] = solver_check.check(run.spec, task, network, history)
-    writing.write(Path(run.directory), about, history, network, run.spec["training"], predictions)
+    own = uncommitted(ROOT) if (history.commit or "").endswith("+") else b""
+    writing.write(Path(run.directory), about, history, network, run.spec["training"], predictions, own)
     if "error" in (history.failure or {}):
         return False
+    if configuration.settings.keep_checkpoints == "none":
+        checkpoint.remove()
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
     if history.failure:
         outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)
@@ -189,7 +193,10 @@ def told(configuration: Configuration, run: Run, error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, UserError):
         # `build` names config/tasks.yaml for all of them: its texts are in the digest of every run's code, and stay.
-        text = text.replace("in config/tasks.yaml", f"in {places_of(configuration, run, text)}")
+        every = run.spec["hyperparameters"]
+        names = every.keys() & set(re.findall(r"\w+", text.partition(" Check ")[0])) or every
+        places = " and ".join(places_of(configuration, run, names)) or "config/tasks.yaml"
+        text = text.replace("in config/tasks.yaml", f"in {places}")
     else:
         traceback.print_exception(error)
         text = f"{type(error).__name__}: {text}"
@@ -197,22 +204,6 @@ def told(configuration: Configuration, run: Run, error: Exception) -> str:
     with Path(run.directory, FAILURES).open("a", encoding="utf-8") as failures:  # for Snakemake to try it again
         print(text, file=failures)
     return text
-
-
-def places_of(configuration: Configuration, run: Run, text: str) -> str:
-    """Where the hyperparameters are set that a text names, or any of them if it names none."""
-    every: dict[str, Any] = run.spec["hyperparameters"]
-    names = every.keys() & set(re.findall(r"\w+", text.partition(" Check ")[0])) or every
-    entry = configuration.models[run.model]
-    own = [entry, *([configuration.models[entry.control_of]] if entry.control_of else [])]
-    places = {
-        "config/models.yaml": [model.given() for model in own],
-        "config/variants.yaml": [configuration.variants[name].given() for name in run.spec["variants"]],
-        "config/scales.yaml": configuration.scale.tasks.get(run.task),
-        "overrides": configuration.settings.overrides.tasks.get(run.task),
-    }
-    found = [place for place, held in places.items() if any(f'"{name}":' in json.dumps(held) for name in names)]
-    return " and ".join(found) or "config/tasks.yaml"
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import argparse
 import hashlib
 import itertools
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -126,9 +127,10 @@ class Trainings:
 
     def _ended(self, process: subprocess.Popen) -> int:
         if process.returncode == -signal.SIGKILL:
+            largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 // 10**6
             print(
                 "error: a training was killed, as a machine or a cluster does to what takes more memory than there is, "
-                "or than was asked for (mem_mb).",
+                f"or than was asked for (mem_mb). The largest training of this job that ended took {largest} MB.",
                 file=sys.stderr,
                 flush=True,
             )

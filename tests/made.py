@@ -87,6 +87,7 @@ def record_of(
         "threads": 1,
         "code": f"code of {run.model}",
         "commit": None,
+        "peak_memory_mb": 600,
         "fingerprint": f"fingerprint of {run.id}",
         "parameters": 68362,
         "status": "finished" if diverged_at is None else "diverged",

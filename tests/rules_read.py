@@ -22,6 +22,7 @@ def about(rule):
     return {
         "command": rule.shellcmd,
         "docstring": rule.docstring,
+        "memory": rule.workflow.global_resources.get("mem_mb").value,
         "environment": Path(str(rule.conda_env)).stem,
         "log": bool(rule.log),
         "message": rule.message,

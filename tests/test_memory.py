@@ -1,6 +1,7 @@
 """A process that keeps the memory of its tensors computes the same and maps no pages anew."""
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import sys
 import pytest
 from conftest import ROOT
 
+from hidden_dynamics.system import memory
 from hidden_dynamics.system.memory import keep_memory
 
 # Steps of an LSTM whose gates take 79 MB. The first one's faults do not count: that memory has to come from somewhere.
@@ -51,3 +53,34 @@ def test_without_glibc_nothing_is_done(monkeypatch):
     monkeypatch.setattr("platform.libc_ver", lambda: ("", ""))
     monkeypatch.setattr("ctypes.CDLL", lambda name: pytest.fail("a C library was loaded"))
     assert keep_memory() is False
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "expected"),
+    [
+        ("", {}, None),
+        ("0::/a/b\n", {"a/b/memory.max": "max\n", "a/memory.max": "3000000\n"}, 3),
+        ("0::/a\n", {"memory.max": "max\n"}, None),
+        ("4:memory:/a\n3:cpu:/\n0::/\n", {"memory/a/memory.limit_in_bytes": "5000000\n"}, 5),
+        ("4:memory:/a\n", {"memory/memory.limit_in_bytes": str(2**63)}, None),
+    ],
+)
+def test_the_memory_of_this_machine_is_that_of_the_group_that_a_process_is_in(tmp_path, groups, files, expected):
+    for name, content in {
+        "proc/self/cgroup": groups,
+        **{f"sys/fs/cgroup/{n}": text for n, text in files.items()},
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10**6
+    assert memory.of_this_machine(tmp_path) == (expected or whole)
+
+
+def test_the_peak_is_of_what_was_and_of_this_process_alone():
+    before = memory.peak()
+    held = bytearray(200 * 10**6)
+    del held
+    assert before + 150 < memory.peak() < 100_000
+    alone = "from hidden_dynamics.system import memory; print(memory.peak())"
+    done = subprocess.run([sys.executable, "-c", alone], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert 0 < int(done.stdout) < before + 150

@@ -17,7 +17,7 @@ import yaml
 from conftest import ROOT
 from rules_read import rules_with
 
-from hidden_dynamics.system import slurm
+from hidden_dynamics.system import memory, slurm
 
 # Stands in for a training: says that it is there, waits for `companions` to be, and then for its end.
 TRAINING = """
@@ -193,8 +193,11 @@ def test_a_job_asks_for_what_its_runs_need_side_by_side_and_on_a_cluster_for_a_d
     """A dry run shows that it is for a cluster only by the account of its profile."""
     profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
     given = [({"scale": "pilot", "seeds": [0, 1, 2]} | settings, []) for settings, _ in ASKS]
-    *answers, refused = rules_with(ROOT, *given, ({"device": "auto"}, profile["default-resources"]))
+    on_cluster = [({"device": device}, profile["default-resources"]) for device in ("cpu", "auto")]
+    *answers, submitted, refused = rules_with(ROOT, *given, *on_cluster)
     for rules, (settings, asked) in zip(answers, ASKS, strict=True):
         resources = rules["train_adding"]["resources"]
         assert {name: resources[name] for name in asked} == asked, settings
+        assert rules["train_adding"]["memory"] == memory.of_this_machine()
+    assert submitted["train_adding"]["memory"] is None
     assert "device=cuda" in refused

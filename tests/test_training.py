@@ -21,7 +21,7 @@ from made import record_of
 from torch import nn
 
 from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, WEIGHTS, find
+from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, UNCOMMITTED, WEIGHTS, find
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations
@@ -31,6 +31,7 @@ from hidden_dynamics.results import rows, writing
 from hidden_dynamics.results.records import record_of as archived
 from hidden_dynamics.results.run_files import RunFiles, is_finished
 from hidden_dynamics.results.under_way import UNDERWAY, UnderWay
+from hidden_dynamics.system import memory
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.tasks.task import PredictingTask, TaskOfParts, ValidatedTask
@@ -637,8 +638,9 @@ class Workplace:
         return ["--task", task, "--model", model, "--seed", seed, "--config", config, *more]
 
     def files(self):
-        """Every file under the results, but not those on the way to their final names."""
-        return sorted(path.name for path in self.root.glob("results/**/*") if path.is_file() and path.name[0] != ".")
+        """Every file under the results, but those on the way to their names, and what is not committed here."""
+        paths = [path for path in self.root.glob("results/**/*") if path.is_file() and path.name != UNCOMMITTED]
+        return sorted(path.name for path in paths if path.name[0] != ".")
 
 
 @pytest.fixture
@@ -655,7 +657,7 @@ def call(ended):
 def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint(workplace, call):
     code, out, err = call(workplace.arguments())
     assert (code, err) == (0, "") and "adding/lstm-n4/seed0: finished after 6 iterations" in out
-    assert sorted(path.name for path in workplace.run.iterdir()) == sorted([*OUTPUTS, "checkpoint.pt"])
+    assert workplace.files() == sorted([*OUTPUTS, "checkpoint.pt"])
     about = json.loads((workplace.run / "run.json").read_text())
     losses = np.load(workplace.run / "train_loss.npy")
     with (workplace.run / "metrics.csv").open() as handle:
@@ -669,6 +671,7 @@ def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint
     assert about["reported"]["value"] == rows[-1]["train_loss"]
     weights = torch.load(workplace.run / "model.pt")
     assert about["parameters"] == sum(weight.numel() for weight in weights.values())
+    assert 0 < about["peak_memory_mb"] <= memory.peak()
     # 4 gates of 4 units with 2 inputs, 4 hidden units and two biases; a readout of 4 weights and a bias
     assert about["parameters"] == 16 * (2 + 4 + 2) + 4 + 1
 
@@ -708,6 +711,25 @@ def test_a_finished_run_is_not_trained_again_and_its_outputs_are_rewritten_as_th
     assert about["dataset"]["digest"] == prepared.load(workplace.data).digest
     assert call(workplace.arguments(workplace.config(epochs=7)))[0] == 0  # another specification
     assert steps["done"] == 19
+
+
+def test_no_checkpoint_of_a_finished_run_is_kept_where_none_is_to_be(workplace, call, steps):
+    keeping_none = workplace.arguments(workplace.config() | {"keep_checkpoints": "none"})
+    assert call(keeping_none)[0] == 0 and "checkpoint.pt" not in workplace.files()
+    assert call(keeping_none)[0] == 0 and steps["done"] == 12  # what that costs
+
+
+@pytest.mark.parametrize(("commit", "kept"), [("a" * 40 + "+", True), ("a" * 40, False), (None, False)])
+def test_what_is_not_committed_of_its_code_is_kept_with_a_run_and_not_published(
+    workplace, call, monkeypatch, commit, kept
+):
+    monkeypatch.setattr(script, "commit_of", lambda repository: commit)
+    monkeypatch.setattr(script, "uncommitted", lambda repository: b"what differs")
+    workplace.run.mkdir(parents=True)
+    (workplace.run / UNCOMMITTED).write_bytes(b"of an earlier run")
+    assert call(workplace.arguments())[0] == 0
+    assert (UNCOMMITTED in RunFiles(workplace.run).record()["files"]) == kept == (workplace.run / UNCOMMITTED).exists()
+    assert UNCOMMITTED not in archived(workplace.run)
 
 
 def test_made_up_records_have_what_a_training_writes(workplace, call):
@@ -826,7 +848,6 @@ def test_what_is_not_configured_is_refused_in_one_line(workplace, call, monkeypa
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"optimisers": {"main": {"betas": [2, 2]}}}, "Adam does not accept"),
         ({"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}, "one optimiser for each"),
         ({"settings": {"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}}, "cannot be built"),
         # The network asks something else of its task.
@@ -847,7 +868,7 @@ def test_what_cannot_be_trained_is_said_in_one_line_and_recorded(workplace, call
         ("config/models.yaml", "lstm.hyperparameters", "config/models.yaml"),
         ("config/tasks.yaml", "adding.models.lstm.hyperparameters", "config/tasks.yaml"),
         ("config/scales.yaml", "demo.tasks.adding.hyperparameters", "config/scales.yaml"),
-        (None, {"hyperparameters": {"misspelt": 1}}, "overrides"),
+        (None, {"hyperparameters": {"misspelt": 1}}, "config.yaml"),
     ],
 )
 def test_a_misspelt_hyperparameter_is_sought_where_it_is_set(workplace, call, project, monkeypatch, file, key, place):

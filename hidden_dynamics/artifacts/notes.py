@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import resampled
+from hidden_dynamics.configuration.equal_code import equals_of
+from hidden_dynamics.configuration.runs import Run, code_of, resampled
 from hidden_dynamics.papers.deviations import data_text, deviations, is_resized, original_of
 from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.rows import Row
@@ -77,6 +78,30 @@ def runs_note(rows: Sequence[Mapping[str, str]]) -> str:
     return (
         f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. Precision: "
         f"{', '.join(sorted(precisions))}.{code} {variants_note(json.loads(row['variants']) for row in rows)}"
+    )
+
+
+def code_note(runs: Iterable[Run], rows: Iterable[Mapping[str, str]]) -> str:
+    """What an artifact says first where some of its runs, and not all, were trained by the code as it stands, as they
+    are when it is edited while a workflow runs; "" otherwise.
+
+    Args:
+        runs: of the artifact, as they are configured.
+        rows: what their records say.
+    """
+    at = {run.directory: run for run in runs}
+    found = {row["directory"]: row for row in rows if row["directory"] in at}
+    commits = {row["commit"] for row in found.values()}
+    if len(commits) == 1 and not any(commit.endswith("+") for commit in commits if commit):
+        return ""  # all by the same committed code
+    other = [
+        run.id for place, run in at.items() if place in found and found[place]["code"] not in equals_of(code_of(run))
+    ]
+    if len(other) in (0, len(found)):
+        return ""
+    return (
+        f"Made of runs of two codes, which are not comparable: that of {len(other)} of {len(found)} has changed since "
+        f"they were trained ({', '.join(other)}). The same command trains them again, and makes this anew."
     )
 
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.configuration.entries import Entry, listed, value_text
@@ -40,10 +40,12 @@ Text = Annotated[str, Field(pattern=r"\S")]
 Whole = Annotated[int, Field(ge=1)]
 Number = int | float
 Positive = Annotated[Number, Field(gt=0)]
-Size = int | Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]  # in names of directories and jobs
+NotNegative = Annotated[Number, Field(ge=0)]
+Units = Annotated[int, Field(ge=1, le=100_000)]  # weights grow with their square
+Size = Units | Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]  # in names of directories and jobs
 Directory = Annotated[str, Field(min_length=1)]
 Seed = Annotated[int, Field(ge=0)]
-Seeds = Annotated[list[Seed], Field(min_length=1), Different]
+Seeds = Annotated[list[Annotated[Seed, Field(lt=2**32)]], Field(min_length=1), Different]
 Together = Annotated[list[Literal["model", "seed"]], Different]
 Numbers = Annotated[list[Number], Field(min_length=1), Different]
 Names = Annotated[list[str], Field(min_length=1), Different]
@@ -82,6 +84,7 @@ class Settings(Entry):
     runs_per_gpu: Whole
     together: Annotated[Together | None, _instead("[{}]")] = None
     time_limit: Whole | None = None
+    keep_checkpoints: Literal["all", "none"] = "all"
     data: DataSettings
     leave_out: Annotated[list[str], Different, _instead("[{}]")] = []
     only: Annotated[list[str], Different, _instead("[{}]")] = []
@@ -120,10 +123,35 @@ class Metric(Entry):
 
 
 class Optimiser(Entry):
-    model_config = ConfigDict(extra="allow")
+    """One of torch.optim, and its arguments."""
 
     name: Literal["RMSprop", "Adam", "Adamax", "SGD"]
     lr: Positive
+    weight_decay: NotNegative = 0
+    foreach: bool | None = None
+    maximize: bool = False
+    eps: NotNegative | None = None
+    alpha: NotNegative | None = None
+    betas: Annotated[list[Annotated[Number, Field(ge=0, lt=1)]], Field(min_length=2, max_length=2)] | None = None
+    momentum: NotNegative = 0
+    dampening: Number = 0
+    centered: bool = False
+    amsgrad: bool = False
+    nesterov: bool = False
+
+    @model_validator(mode="after")
+    def _takes_its_arguments(self) -> "Optimiser":
+        takes = {
+            "RMSprop": ("eps", "alpha", "momentum", "centered"),
+            "Adam": ("eps", "betas", "amsgrad"),
+            "Adamax": ("eps", "betas"),
+            "SGD": ("momentum", "dampening", "nesterov"),
+        }[self.name]
+        if wrong := self.given().keys() - {"name", "lr", "weight_decay", "foreach", "maximize", *takes}:
+            raise PydanticCustomError(
+                "arguments", "{text}", {"text": f"{self.name} takes no {min(wrong)}; it takes {', '.join(takes)}"}
+            )
+        return self
 
 
 class Report(Entry):
@@ -145,6 +173,12 @@ class Rates(Entry):
     until: Positive | None = None
     decay: Positive | None = None
     floor: Positive | None = None
+
+    @model_validator(mode="after")
+    def _drops_by_a_factor(self) -> "Rates":
+        if self.drops and self.factor is None:
+            raise PydanticCustomError("factor", "expected a factor beside drops: without one nothing drops")
+        return self
 
 
 class Training(Entry):

@@ -5,14 +5,16 @@ bytes differently. For the same reason a tar archive is known by its members.
 """
 
 import hashlib
-import math
+import re
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import requests
-from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from hidden_dynamics.configuration.schema import RemoteFile
@@ -23,6 +25,9 @@ from hidden_dynamics.system.locks import alone
 
 CHUNK = 1 << 18  # bytes held in memory at a time
 MAY_PASS = (408, 425, 429, 500, 502, 503, 504)  # HTTP errors after which the same address is asked again
+SLOWEST = 1000  # bytes per second
+LONGEST = 60  # seconds that a server may ask to wait
+UNKNOWN = 2**30  # bytes of a file of which no source states the size, at most
 
 
 def fetch(
@@ -34,11 +39,13 @@ def fetch(
     retries: int = 3,
     pause: float = 1.0,
     timeout: float = 30.0,
+    patience: float = 60.0,
 ) -> None:
     """Bring a file to `destination`, decompressed and verified.
 
     The mirror is tried first (`<mirror>/<folder>/<name>`, plain or with `.gz`), then each URL in turn. What arrives
-    broken off or with the wrong content is thrown away and the next source is tried.
+    broken off or with the wrong content is thrown away; what broke off is tried again, then the next source. No more is
+    read than the file can have.
 
     Args:
         folder: the directory within the mirror: the dataset's name.
@@ -47,8 +54,10 @@ def fetch(
         destination: the file's final name. Nothing is there before the content is verified.
         mirror: a directory laid out `<folder>/<file>`, or None.
         retries: attempts per URL (at least 1).
-        pause: seconds before the third attempt; doubled before each further one.
+        pause: seconds before the second attempt; doubled before each further one. A server may ask for more, to a
+            minute.
         timeout: seconds to wait for a server that says nothing.
+        patience: seconds in which at least 1 kB/s must come.
 
     Raises:
         UserError: no source gave the file (the message lists each with its reason), the mirror is not a directory, or
@@ -59,17 +68,17 @@ def fetch(
         text = f"the mirror {mirror} is not a directory. Set data.mirror in config.yaml to one, or leave it out."
         raise UserError(text, file=mirror, key="data.mirror")
     copies = [] if mirror is None else [Path(mirror, folder, name), Path(mirror, folder, f"{name}.gz")]
-    adapter = HTTPAdapter(max_retries=Retry(retries - 1, backoff_factor=pause, status_forcelist=MAY_PASS))
     try:
         with alone(destination.with_name(f".{destination.name}.lock"), label) as waited:
             if waited and destination.is_file():  # one was left of a workflow that was killed, and has brought it
                 return
+            _sweep(destination)
             for source in (*copies, *file.urls):
                 print(f"{label}: from {source}", file=sys.stderr, flush=True)
                 try:
                     if isinstance(source, Path):
                         return _unpack(source, file, destination)
-                    return _from_url(source, adapter, file, destination, timeout)
+                    return _from_url(source, file, destination, retries, pause, timeout, patience)
                 except _Refused as refusal:
                     tried.append(f"  - {source}: {refusal}")
                     print(f"{label}: {refusal}", file=sys.stderr, flush=True)
@@ -102,22 +111,83 @@ class _Refused(Exception):
     """A source did not give the file; the message says why."""
 
 
-def _from_url(url: str, adapter: HTTPAdapter, file: RemoteFile, destination: Path, timeout: float) -> None:
-    # Sizes are those of the bytes as stored, so the server must not compress on the way.
-    headers = {"Accept-Encoding": "identity"}
+class _MayPass(_Refused):
+    """What may pass: the same address is asked again, after so many seconds at least."""
+
+    def __init__(self, text: str, wait: float = 0.0):
+        super().__init__(text)
+        self.wait = wait
+
+
+def _from_url(
+    url: str, file: RemoteFile, destination: Path, retries: int, pause: float, timeout: float, patience: float
+) -> None:
     with tempfile.NamedTemporaryFile(dir=destination.parent, prefix=f".{destination.name}.", suffix=".part") as part:
-        try:
-            with requests.Session() as session, files.naming_the_disk(Path(part.name)):
-                session.mount("http://", adapter)
-                session.mount("https://", adapter)
-                with session.get(url, stream=True, timeout=timeout, headers=headers) as response:
-                    response.raise_for_status()
-                    for chunk in response.iter_content(CHUNK):
-                        part.write(chunk)
-                part.flush()
-        except requests.RequestException as error:
-            raise _Refused(str(error)) from error
+        for attempt in range(1, retries + 1):
+            try:
+                part.truncate(0)
+                part.seek(0)
+                with files.naming_the_disk(Path(part.name)):
+                    _download(url, part.file, _largest(file), timeout, patience)
+                    part.flush()
+                break
+            except _MayPass as trouble:
+                if attempt == retries:
+                    raise
+                wait = max(pause * 2 ** (attempt - 1), trouble.wait)
+                print(f"{trouble}: asked again in {wait:g} s", file=sys.stderr, flush=True)
+                time.sleep(wait)
         _unpack(Path(part.name), file, destination)
+
+
+def _download(url: str, part: IO[bytes], largest: int, timeout: float, patience: float) -> None:
+    """Write the body as it is stored, whatever its encoding: to decode it may make any number of bytes of it."""
+    headers = {"Accept-Encoding": "identity"}
+    try:
+        with requests.get(url, stream=True, timeout=timeout, headers=headers) as response:
+            if response.status_code in MAY_PASS:
+                raise _MayPass(f"{response.status_code} {response.reason}", _asked_to_wait(response))
+            response.raise_for_status()
+            size, since, before = 0, time.monotonic(), 0
+            while chunk := response.raw.read1(CHUNK, decode_content=False):
+                part.write(chunk)
+                size += len(chunk)
+                if size > largest:
+                    raise _Refused(f"it sends more than {largest:,} bytes, and the file cannot have as many")
+                if (seconds := time.monotonic() - since) > patience:
+                    if size - before < SLOWEST * seconds:
+                        raise _Refused(f"too slow: {size - before:,} bytes in {seconds:.0f} s")
+                    since, before = time.monotonic(), size
+    except (requests.ConnectionError, requests.Timeout, HTTPError) as error:
+        raise _MayPass(str(error)) from error
+    except requests.RequestException as error:
+        raise _Refused(str(error)) from error
+
+
+def _asked_to_wait(response: requests.Response) -> float:
+    """The seconds of Retry-After; refused where they are too many."""
+    try:
+        wait = Retry().parse_retry_after(response.headers.get("Retry-After", "0"))
+    except HTTPError:  # it is no time
+        wait = 0.0
+    if wait > LONGEST:
+        raise _Refused(f"{response.status_code} {response.reason}: it asks to wait {wait:.0f} s")
+    return wait
+
+
+def _largest(file: RemoteFile) -> int:
+    """More bytes than any encoding of the file has; of an archive, with its headers and other members."""
+    if file.size is None:
+        return UNKNOWN
+    return file.size * 2 + 10_000 * (file.count or 0) + 2**20 if file.archive else file.size + file.size // 100 + 2**16
+
+
+def _sweep(destination: Path) -> None:
+    """Remove what killed downloads of the file left; no other process brings it."""
+    left = re.compile(rf"\.{re.escape(destination.name)}\.[a-z0-9_]{{8}}(\.part)?")
+    for path in destination.parent.iterdir():
+        if left.fullmatch(path.name):
+            path.unlink()
 
 
 def _unpack(source: Path, file: RemoteFile, destination: Path) -> None:
@@ -128,22 +198,20 @@ def _unpack(source: Path, file: RemoteFile, destination: Path) -> None:
 
 def _verified(source: Path, file: RemoteFile) -> Iterator[bytes]:
     """The bytes of `source`, decompressed; refused where they are not the content of `file`."""
-    digest, size = hashlib.sha256(), 0
+    digest, size, largest = hashlib.sha256(), 0, _largest(file)
     try:
         if file.members is not None:
             found = [
                 (name, hashlib.sha256(data).hexdigest(), len(data))
-                for name, data in archives.members(source, file.members)
+                for name, data in archives.members(source, file.members, file.size, largest)
             ]
             digest.update("".join(f"{sha256}  {name}\n" for name, sha256, _ in sorted(found)).encode())
             size = sum(length for _, _, length in found)
-        with archives.decompressed(source) as stream:
+        with archives.decompressed(source, largest) as stream:
             while chunk := stream.read(CHUNK):
                 if not file.archive:
                     digest.update(chunk)
                     size += len(chunk)
-                    if size > (file.size or math.inf):  # no need to read, or to write, the rest
-                        break
                 yield chunk
     except archives.DAMAGE as error:
         raise _Refused(f"the archive is broken off or damaged ({error})") from error

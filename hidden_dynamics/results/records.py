@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS, Run
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, UNCOMMITTED, WEIGHTS, Run
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.run_files import RECORD, disagreement, is_long_enough, verified
 from hidden_dynamics.system.files import atomic
@@ -24,13 +24,14 @@ LARGEST = 2**30  # bytes in an archive: three times as many as ptb_ablation's 12
 
 
 def record_of(directory: Path) -> dict[str, bytes]:
-    """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights. A
-    `UserError` where one is missing or was altered, or the run has not finished, or failed."""
+    """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights
+    and what was not committed of its code, which may tell of the machine. A `UserError` where one is missing or was
+    altered, or the run has not finished, or failed."""
     found, path = {}, directory / RECORD
     if verified(path)["status"] == "failed":  # no result; and its message may tell of the machine
         raise UserError(f"{path} says that its run failed: mend the cause, and run snakemake again.", file=path)
     for name in (RECORD, *verified(path)["files"]):
-        if name != WEIGHTS:
+        if name not in (WEIGHTS, UNCOMMITTED):
             verified(directory / name)
             found[name] = (directory / name).read_bytes()
     return found

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -100,6 +100,10 @@ class Checkpoint:
         if self.path.exists():
             self.previous.unlink(missing_ok=True)
 
+    def remove(self) -> None:
+        for path in (self.path, self.previous):
+            path.unlink(missing_ok=True)
+
 
 def checkpoint_of(run: Run, data: str) -> Checkpoint:
     """The run's on data of this digest."""
@@ -125,5 +129,6 @@ def is_whole(content: bytes) -> bool:
 
 
 def state_in(content: bytes) -> dict[str, Any]:
-    """What a checkpoint's file holds, its tensors on the CPU. No code of the file is run."""
-    return torch.load(io.BytesIO(content[DIGEST_LENGTH:]), map_location="cpu", weights_only=True)
+    """What a checkpoint's file holds, its tensors on the CPU; {} where it is no checkpoint. No code of it is run."""
+    held: object = torch.load(io.BytesIO(content[DIGEST_LENGTH:]), map_location="cpu", weights_only=True)
+    return cast(dict[str, Any], held) if isinstance(held, dict) else {}

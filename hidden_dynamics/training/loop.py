@@ -16,6 +16,7 @@ from hidden_dynamics.configuration.spec import Report, Spec
 from hidden_dynamics.configuration.spec import Training as Settings
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
+from hidden_dynamics.system import memory
 from hidden_dynamics.tasks.schedule import AnySchedule
 from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, schedule_of, tested_apart
 from hidden_dynamics.training.checkpoint import Checkpoint
@@ -43,6 +44,7 @@ class History:
         commit: of the code that it began with, as `hidden_dynamics.system.commit` gives it.
         tested: what the test at its end gave: `metrics`, `failure` of a solver, `seconds`; None before, and again where
             the training goes on. It is kept apart, since a longer training would not have made it.
+        peak_memory: the MB that its process had at most, until its last evaluation; runs of one process share it.
     """
 
     iteration: int = 0
@@ -58,6 +60,7 @@ class History:
     evaluation_seconds: float = 0.0
     commit: str | None = None
     tested: dict[str, Any] | None = None
+    peak_memory: int = 0
 
 
 class RecordingCore(Protocol):
@@ -254,6 +257,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     if tested_apart(run.task) and place_of(history.metrics, report) == len(history.metrics) - 1:
         run.best = _copy_of(run.evaluated)
     _average_if_due(run)
+    history.peak_memory = max(history.peak_memory, memory.peak())
     history.evaluation_seconds += time.perf_counter() - start
     seconds = {"training_seconds": history.training_seconds, "evaluation_seconds": history.evaluation_seconds}
     history.clock.append({"iteration": history.iteration, **seconds})

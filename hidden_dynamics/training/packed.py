@@ -85,10 +85,10 @@ def _state(file: Path, name: str, content: bytes) -> Mapping[str, Any]:
         with zipfile.ZipFile(io.BytesIO(content[checkpoint.DIGEST_LENGTH :])) as parts:
             if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):  # it may be of any size
                 raise _refused(file, name, "which is compressed, as no checkpoint is")
-        state: Any = checkpoint.state_in(content)  # of anybody's file: anything
+        state = checkpoint.state_in(content)
     except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, RuntimeError, ValueError) as error:
         raise _refused(file, name, f"which cannot be read ({' '.join(str(error).split())[:80]})") from None
-    whole = isinstance(state, dict) and all(isinstance(state.get(key), kind) for key, kind in NEEDED.items())
+    whole = all(isinstance(state.get(key), kind) for key, kind in NEEDED.items())
     if not whole or state.get("format") != checkpoint.FORMAT:
         raise _refused(file, name, "which is of another version of this project")
     return state

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hidden_dynamics.system import memory
+
 if TYPE_CHECKING:
     from hidden_dynamics.tasks.schedule import AnySchedule
     from hidden_dynamics.training.loop import History
@@ -26,6 +28,5 @@ class Progress:
         numbers = {"minibatch loss": history.losses[-1]} if history.losses else {}
         numbers |= history.metrics[-1] if history.metrics else {}
         shown = [f"{key.replace('_', ' ')} {numbers[key]:.4g}" for key in numbers if key not in ("iteration", "epoch")]
-        print(
-            f"{self.name}: {', '.join([f'iteration {history.iteration} of {schedule.iterations}', *shown])}", flush=True
-        )
+        done = f"iteration {history.iteration} of {schedule.iterations}"
+        print(f"{self.name}: {', '.join([done, *shown, f'peak memory {memory.peak()} MB'])}", flush=True)

@@ -1,0 +1,173 @@
+"""Runs held to what their classes take, before the first of them is trained: hyperparameters, settings of tasks and
+data; and to what is used of what is set. No numerical library is imported."""
+
+import ast
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from hidden_dynamics.configuration import schema
+from hidden_dynamics.configuration.constructors import (
+    UNKNOWN,
+    Definition,
+    Mistake,
+    find,
+    line_of,
+    member,
+    mistakes,
+    names_in,
+    place_in,
+    source_of,
+    stand_in,
+    value_of,
+)
+from hidden_dynamics.configuration.entries import merge, typed
+from hidden_dynamics.configuration.loading import Configuration
+from hidden_dynamics.configuration.runs import Run, all_runs
+from hidden_dynamics.errors import UserError
+
+
+def check_runs(configuration: Configuration) -> None:
+    """Refuse the first run that its classes would refuse: a `UserError` with the file that sets what is wrong, and its
+    key."""
+    seen: set[str] = set()
+    for run in all_runs(configuration, configuration.seeds[:1]):
+        for wrong in _mistakes(configuration, run, seen):
+            raise _named(configuration, run, wrong)
+
+
+def _mistakes(configuration: Configuration, run: Run, seen: set[str]) -> Iterator[Mistake]:
+    spec, task = run.spec, run.classes["task_class"]
+    module = configuration.datasets[spec["dataset"]].module
+    yield from _overruled(configuration, run)
+    settings, data, classes = spec["task_settings"], spec["data"], run.classes
+    parts = [
+        (lambda: _of_hyperparameters(run), [spec["hyperparameters"], classes]),
+        (lambda: _of_settings("settings", settings, _method(task, "__init__")), [settings, task]),
+        (lambda: _of_settings("data", data, find(f"{module}.prepare")), [data, module]),
+        (lambda: _of_training(run), [spec["training"], classes]),
+    ]
+    for check, of in parts:  # most runs share most of them
+        if (key := json.dumps(of, sort_keys=True)) not in seen:
+            seen.add(key)
+            yield from check()
+
+
+def _overruled(configuration: Configuration, run: Run) -> Iterator[Mistake]:
+    """What the user sets, and a variant that is taken sets otherwise."""
+    variants, of_task = configuration.variants, configuration.settings.overrides.tasks.get(run.task) or {}
+    of_model = of_task.get("models", {}).get(run.model, {})
+    for part in ("hyperparameters", "settings", "training"):
+        own = merge(of_task.get(part, {}), of_model.get(part, {}) if part != "settings" else {})
+        for variant, value in run.spec["variants"].items() if own else ():
+            effect = variants[variant].values[value].given().get(part, {})
+            for name in own.keys() & effect.keys():
+                if merge(own[name], effect[name]) != merge(effect[name], own[name]):
+                    choice = " or ".join(variants[variant].values)
+                    yield Mistake(
+                        f"{part}.{name}", f"the variant {variant}, {value}, decides it: choose {choice} there"
+                    )
+
+
+def _of_hyperparameters(run: Run) -> Iterator[Mistake]:
+    given, core = run.spec["hyperparameters"], run.classes.get("core")
+    found = list(_of_entry("hyperparameters.hidden_size", schema.Units, given.get("hidden_size", 1)))
+    classes = {"core": stand_in(core)} if core else {}
+    found += [
+        Mistake(".".join(filter(None, ["hyperparameters", each.key])), each.text)
+        for each in mistakes(run.classes["network"], {**classes, **given}, UNKNOWN)
+    ]
+    yield from found[:1]
+
+
+def _of_settings(name: str, settings: Mapping[str, Any], function: Definition | None) -> Iterator[Mistake]:
+    """What the entry refuses that a function or constructor reads its argument `settings` as, by `typed`; where it
+    hands it on, the one that the next reads it as."""
+    node = function.node if function else None
+    for call in ast.walk(node) if node else ():
+        if function and isinstance(call, ast.Call) and any(source_of(each) == "settings" for each in call.args):
+            called = place_in(function.module, call.func)
+            if called.endswith("entries.typed") or called == "hidden_dynamics.configuration.typed":
+                kind = value_of(place_in(function.module, call.args[0]))
+                yield from _of_entry(name, kind, settings) if kind is not UNKNOWN else ()
+            elif called:
+                yield from _of_settings(name, settings, find(called))
+            return
+    if settings and node and "settings" not in names_in(node):
+        yield Mistake(name, "expected none: nothing reads them")
+
+
+def _of_entry(name: str, kind: Any, content: Any) -> Iterator[Mistake]:
+    try:
+        typed(kind, content, "", name)
+    except UserError as error:
+        yield Mistake(error.key, str(error).removeprefix(f": {error.key}: "))
+
+
+def _of_training(run: Run) -> Iterator[Mistake]:
+    yield from _of_entry("training", schema.Training, run.spec["training"])
+    yield from _unused(run)
+
+
+def _unused(run: Run) -> Iterator[Mistake]:
+    """What of the training its task or network has no use for."""
+    training, task, network = run.spec["training"], run.classes["task_class"], run.classes["network"]
+    schedule, sizes = _method(task, "schedule"), member(line_of(task), "train_size")
+    segments = schedule is not None and "SegmentSchedule" in source_of(schedule.node)
+    for name in ("rates", "drop_last", "fixed_batches", "iterations_per_epoch") if segments else ():
+        if name in training:
+            yield Mistake(f"training.{name}", "it is for batches of examples, not for segments of a text")
+    finite = sizes is None and any("self.train_size = " in source_of(each.node) for each in line_of(task))
+    if finite and "iterations_per_epoch" in training:
+        yield Mistake(
+            "training.iterations_per_epoch", "it is for data drawn without end: here an epoch is all examples"
+        )
+    if training.get("alternating") and line_of(network) and member(line_of(network), "parts") is None:
+        yield Mistake("training.alternating", f"{run.spec['network']} has no parts to train in turn")
+    if training.get("record_predictions") and line_of(task) and member(line_of(task), "predictions") is None:
+        yield Mistake("training.record_predictions", f"{run.spec['task_class']} makes none")
+    groups = _groups(run)
+    if groups and groups != set(training["optimisers"]):
+        yield Mistake("training.optimisers", f"expected one for each group of parameters: {', '.join(sorted(groups))}")
+
+
+def _groups(run: Run) -> set[str]:
+    """The names of the network's groups of parameters: its core's own and "main"; none where they are not read."""
+    core = run.classes.get("core")
+    own = _method(core, "parameter_groups") if core else None
+    found = own or _method(run.classes["network"], "parameter_groups")
+    keys = [key for each in ast.walk(found.node) if isinstance(each, ast.Dict) for key in each.keys] if found else []
+    return {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+
+
+def _method(dotted: str, name: str) -> Definition | None:
+    line = line_of(dotted)
+    found = member(line, name)
+    return Definition(line[found[0]].module, name, found[1]) if found else None
+
+
+def _named(configuration: Configuration, run: Run, wrong: Mistake) -> UserError:
+    """The mistake with its file and key: where the last layer that holds its name sets it."""
+    part, _, rest = wrong.key.partition(".")
+    own = ["models", run.model] if part == "hyperparameters" else []
+    key, names = ".".join([run.task, *own, wrong.key]), set((rest or part).split(".")[-1:])
+    places = places_of(configuration, run, names)
+    file = places[-1] if places else "config/tasks.yaml"
+    prefix = {"config.yaml": "overrides.tasks.", "config/scales.yaml": f"{configuration.scale_name}.tasks."}
+    if file in ("config/models.yaml", "config/variants.yaml"):
+        key = f"{run.model}.{wrong.key}" if file == "config/models.yaml" else wrong.key
+    key = prefix.get(file, "") + key
+    return UserError(f"{file}: {key}: {wrong.text}", file, key)
+
+
+def places_of(configuration: Configuration, run: Run, names: Iterable[str]) -> list[str]:
+    """The files that set one of these of a run, but for config/tasks.yaml; the later win."""
+    entry = configuration.models[run.model]
+    models = [entry, *([configuration.models[entry.control_of]] if entry.control_of else [])]
+    places = {
+        "config/models.yaml": [model.given() for model in models],
+        "config/variants.yaml": [configuration.variants[name].given() for name in run.spec["variants"]],
+        "config/scales.yaml": configuration.scale.tasks.get(run.task),
+        "config.yaml": configuration.settings.overrides.tasks.get(run.task),
+    }
+    return [place for place, held in places.items() if any(f'"{name}":' in json.dumps(held) for name in names)]
