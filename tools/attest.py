@@ -1,0 +1,368 @@
+"""Try whether changed code trains as it did: by the code of a commit and by HEAD's, and compare to the bit.
+
+    python tools/attest.py OLD_COMMIT [--only TASK/MODEL ...] [--also TASK/MODEL@SCALE ...]
+    python tools/attest.py --self-test
+
+What is tried is the code of each published run, where its digest (hidden_dynamics.configuration.runs.code_of) is
+another at the two commits, and that of the runs that --also names. Both trees train the same specifications on the same
+made data: the runs of these models at `demo`'s sizes, in some epochs of two iterations, so few that every event of
+their schedules is among them, stopped and continued twice; and each published run at its own sizes, for two iterations.
+What both give is compared: losses, metrics, weights, the state in checkpoints, generators, predictions, gradients.
+Where all of a digest's trials agree, published/equal_code.csv gets a line; where one does not, the exit code is 1.
+The data are small: drawn at random, or by the module of a dataset's stand-in, in the shapes of the dataset's.
+
+--self-test takes HEAD and changes its behaviour, in each way of tools/attest_changes.py: none may be found equal.
+"""
+
+import argparse
+import csv
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # where the library is
+from attest_changes import CHANGES  # noqa: E402
+
+from hidden_dynamics.configuration import Configuration, load, parse_settings  # noqa: E402
+from hidden_dynamics.configuration.equal_code import PATH, Equal, all_equal  # noqa: E402
+from hidden_dynamics.configuration.runs import runs_on  # noqa: E402
+from hidden_dynamics.data import preparing  # noqa: E402
+from hidden_dynamics.errors import UserError, run_main  # noqa: E402
+from hidden_dynamics.publication.restoring import Publication  # noqa: E402
+from hidden_dynamics.results.rows import write_rows  # noqa: E402
+
+DIGESTED = ("hidden_dynamics", "scripts", "config")
+LONG, SHORT = 13, 4  # epochs of a trial at `demo`: the Kullback-Leibler term comes after the eleventh
+STOPS = [3, 7]  # backward passes
+SIDES = {"digits": 8, "mnist": 28, "svhn": 32, "cifar10": 32}
+# What stands for a dataset, and with which settings, so that two batches of a run's own size fill an epoch.
+OWN = {
+    "fsdd": ("synthetic_speech", {"train": 64, "validation": 16, "test": 16, "shortest": 150, "longest": 900, "seed": 0}),
+    "physionet2012": ("intensive_care_stays", {"stays": 100, "visits": 40}),
+    "human_activity": ("tagged_movements", {"sequences": 20, "reports": 140}),
+    "ornstein_uhlenbeck": ("ornstein_uhlenbeck", {}),
+    "copying": ("copying", {"test_size": 64}),
+    "adding": ("adding", {"test_size": 64}),
+}
+DEMO = {  # settings that a dataset of `demo` gets, and the batch of which two fill an epoch
+    "digits": ({}, 40),
+    "synthetic_speech": ({"train": 12, "validation": 6, "test": 6}, 8),
+    "ornstein_uhlenbeck": ({"series": 60}, 24),
+    "intensive_care_stays": ({"stays": 100}, 40),
+    "tagged_movements": ({"sequences": 10}, 24),
+}
+
+
+class Trial(NamedTuple):
+    """A training to be tried: of a scale's run, in a specification of its own, on the arrays of a file."""
+
+    scale: str
+    task: str
+    model: str
+    seed: int
+    spec: dict[str, Any]
+    stops: list[int]
+    arrays: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.task}/{self.model} at {self.scale}"
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("old", nargs="?", help="the commit of then")
+    options.add_argument("--only", nargs="+", metavar="TASK/MODEL", help="of the published runs these alone")
+    options.add_argument("--also", nargs="+", metavar="TASK/MODEL@SCALE", default=[], help="runs that are not published")
+    options.add_argument("--self-test", action="store_true", help="try deliberate changes of HEAD")
+    given = options.parse_args()
+    if bool(given.old) == given.self_test:
+        options.error("give the commit of then, or --self-test")
+    if changed := _git("status", "--porcelain", "--", *DIGESTED).decode():
+        raise UserError(f"These files are not committed: commit them, since what is tried is HEAD.\n{changed.rstrip()}")
+    with tempfile.TemporaryDirectory(prefix="attest-") as place:
+        directory = Path(place)
+        trees = {"now": _tree("HEAD", directory / "now")}
+        if given.self_test:
+            return self_test(trees["now"], directory)
+        trees["then"] = _tree(given.old, directory / "then")
+        return attest(trees, trials(directory, given.only, given.also), directory, given.old)
+
+
+def attest(trees: Mapping[str, Path], trying: list[Trial], directory: Path, old: str) -> int:
+    """Try all that has another digest now, and write the lines of what is equal: the exit code."""
+    codes = _codes(trees, trying, directory / "codes")
+    pairs = list(zip(codes["then"], codes["now"], strict=True))
+    differing = [number for number, (then, now) in enumerate(pairs) if then != now]
+    print(f"{len(set(pairs))} digests, {len({pairs[number] for number in differing})} of them changed", flush=True)
+    tried = [trying[number] for number in differing]
+    outcomes = compared(trees, tried, directory / "trials")
+    lines = []
+    for pair in dict.fromkeys(pairs[number] for number in differing):
+        own = [place for place, number in enumerate(differing) if pairs[number] == pair]
+        wrong = [outcomes[place] for place in own if outcomes[place].difference]
+        for outcome in wrong:
+            print(f"NOT EQUAL {pair[0][:8]} {pair[1][:8]}: {outcome.trial.name}: {outcome.difference}", flush=True)
+        if not wrong:
+            lines.append(_line(pair, [outcomes[place] for place in own], old))
+    _write(lines)
+    failed = len({pairs[number] for number in differing}) - len(lines)
+    print(f"{len(lines)} pairs are equal and stand in {PATH.relative_to(ROOT)}; {failed} are not", flush=True)
+    return int(failed > 0)
+
+
+def self_test(now: Path, directory: Path) -> int:
+    """Try each deliberate change on the runs that it reaches; the exit code is 1 where one is found equal."""
+    reached = {name for change in CHANGES for name in change.tried}
+    trying = [trial for trial in trials(directory, sorted(reached), []) if trial.scale == "demo"]
+    found = 0
+    for number, change in enumerate(CHANGES):
+        own = [trial for trial in trying if _cell(trial) in change.tried][:2]
+        changed = _tree("HEAD", directory / f"changed{number}")
+        change.apply(changed)
+        outcomes = compared({"then": now, "now": changed}, own, directory / f"change{number}")
+        unnoticed = [outcome.trial.name for outcome in outcomes if not outcome.difference]
+        found += not (outcomes and not unnoticed)
+        what = f"NOT NOTICED by {', '.join(unnoticed)}" if unnoticed or not own else outcomes[0].difference
+        print(f"{change.what}: {', '.join(trial.name for trial in own)}: {what}", flush=True)
+    print(f"{len(CHANGES)} changes, {found} found equal", flush=True)
+    return int(found > 0)
+
+
+# What is tried
+
+
+def trials(directory: Path, only: list[str] | None, also: list[str]) -> list[Trial]:
+    """Those of published runs, and of `also`, at their own sizes, and of these models at `demo`."""
+    specs: dict[tuple[str, str, str], tuple[int, dict[str, Any]]] = {}
+    for place in sorted((ROOT / "docs" / "evidence").iterdir()):
+        if place.is_dir():
+            for name, files in Publication(place).runs():
+                record, (task, model, seed) = json.loads(files["run.json"]), name.split("/")
+                if not only or f"{task}/{record['spec']['model']}" in only:
+                    specs.setdefault((place.name, task, model), (int(seed.removeprefix("seed")), record["spec"]))
+    for name, _, scale in (text.partition("@") for text in also):
+        specs |= {(scale, *key): run for key, run in _configured(_scale(scale), {name})}
+    cells = {f"{task}/{spec['model']}" for (_, task, _), (_, spec) in specs.items()}
+    demo = [(("demo", *key), run) for key, run in _configured(_scale("demo"), cells)]
+    made: dict[str, str] = {}
+    return [
+        Trial(scale, task, model, seed, small(spec, scale), STOPS * (scale == "demo"), _made(spec, scale, made, directory))
+        for (scale, task, model), (seed, spec) in [*demo, *((key, of) for key, of in specs.items() if key[0] != "demo")]
+    ]
+
+
+def _scale(name: str) -> Configuration:
+    return load(parse_settings(json.dumps({"scale": name})))
+
+
+def _configured(configuration: Configuration, cells: set[str]) -> Iterable[tuple[tuple[str, str], tuple[int, dict]]]:
+    """(task, model with its size) and (seed, specification) of each configured run of these "task/model"."""
+    for task in dict.fromkeys(cell.partition("/")[0] for cell in sorted(cells)):
+        for run in runs_on(configuration, task, [configuration.seeds[0]]):
+            if f"{task}/{run.model}" in cells:
+                yield (task, run.sized_model), (run.seed, run.spec)
+
+
+def _cell(trial: Trial) -> str:
+    return f"{trial.task}/{trial.spec['model']}"
+
+
+def small(spec: Mapping[str, Any], scale: str) -> dict[str, Any]:
+    """A specification with all its schedule's events within a few iterations; at its own sizes, with two iterations."""
+    training, settings = dict(spec["training"]), dict(spec["task_settings"])
+    hyperparameters, demo = dict(spec["hyperparameters"]), scale == "demo"
+    series = spec["dataset"] in ("intensive_care_stays", "tagged_movements")
+    training["epochs"] = (LONG if series else SHORT) if demo else 1
+    training.pop("evaluate_every", None)
+    if "iterations_per_epoch" in training:
+        training |= {"iterations_per_epoch": 2, "evaluate_every": 2}
+    rates = {name: value for name, value in training.get("rates", {}).items() if demo or name != "until"}
+    if demo:
+        training["evaluate_every"] = 1 if training.get("averaging") else 3
+        if spec["dataset"] in DEMO:
+            training["batch_size"] = 18 if training.get("drop_last") else DEMO[spec["dataset"]][1]
+        events = {"drops": [1], "decay": 0.9, "floor": 0.5, "until": training["epochs"] - 0.5}
+        rates |= {name: value for name, value in events.items() if name in rates}
+        if "record_gradients" in training:
+            training["record_gradients"] = 2
+    if "rates" in training:
+        training["rates"] = rates
+    if isinstance(settings.get("validation"), int) and settings["validation"] > 1:
+        settings["validation"] = 24
+    if demo and training.get("averaging"):  # so large steps that the loss rises, which starts the averaging
+        main = training["optimisers"]["main"]
+        training["optimisers"] = {"main": main | {"lr": 10 * main["lr"]}}
+        hyperparameters["dropouts"] = dict.fromkeys(hyperparameters["dropouts"], 0.1)
+    return {**spec, "training": training, "task_settings": settings, "hyperparameters": hyperparameters}
+
+
+# Data
+
+
+def _made(spec: Mapping[str, Any], scale: str, made: dict[str, str], directory: Path) -> str:
+    """The file of a specification's arrays: each dataset's with its settings are made once."""
+    key = json.dumps([spec["dataset"], spec["data"], scale == "demo", spec["training"]["batch_size"] * (scale != "demo")])
+    if key not in made:
+        arrays = _arrays(spec["dataset"], spec["data"], spec["training"]["batch_size"], scale == "demo")
+        made[key] = str(directory / f"arrays{len(made)}.npz")
+        np.savez(made[key], **arrays)
+    return made[key]
+
+
+def _arrays(dataset: str, settings: Mapping[str, Any], batch: int, demo: bool) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(0)
+    if dataset in SIDES:
+        side = settings.get("side", SIDES[dataset]) * settings.get("enlarge", 1)
+        shape = (side * side,) if dataset in ("mnist", "digits") else (side, side, 3)
+        sizes = {"train": 64 if demo else 2 * batch + 24, "test": 40}
+        levels = {"levels": np.array(16 if dataset == "digits" else 255, np.float32)}
+        pixels = {f"{part}_images": random.integers(0, 17, (n, *shape), np.uint8) for part, n in sizes.items()}
+        return levels | pixels | {f"{part}_labels": np.arange(n, dtype=np.uint8) % 10 for part, n in sizes.items()}
+    if dataset in ("ptb", "python_topics"):
+        words = 10000 if dataset == "ptb" else settings["vocabulary"]
+        sizes = {"train": batch * (64 if demo else 150), "validation": 1200, "test": 400}
+        texts = {part: random.integers(0, words, n, np.int32) for part, n in sizes.items()}
+        return texts | {"vocabulary": np.array([f"word{number}" for number in range(words)])}
+    stand_in, own = (dataset, DEMO.get(dataset, ({}, 0))[0]) if demo else OWN[dataset]
+    kept = settings if stand_in == dataset else {}
+    about = _scale("demo").datasets[stand_in]
+    arrays = preparing.module_of(stand_in, about).prepare(Path(), {**kept, **own})
+    if dataset == "physionet2012" and "quantisation" not in settings:  # to the minute, and not to the hour
+        minutes = random.integers(0, 60, len(arrays["times"]))
+        arrays["times"] = np.minimum(arrays["times"] + minutes / 60, 48).astype(arrays["times"].dtype)
+    return arrays
+
+
+# Both trees
+
+
+class Outcome(NamedTuple):
+    """What a trial came to: the first thing that differs, or nothing; what only one side has; the digest of it all."""
+
+    trial: Trial
+    difference: str
+    one_sided: list[str]
+    digest: str
+
+
+def _tree(commit: str, directory: Path) -> Path:
+    """The files of a commit, in a directory."""
+    directory.mkdir()
+    subprocess.run(["tar", "-x", "-C", directory], input=_git("archive", commit, "--", *DIGESTED, "config.yaml"), check=True)
+    return directory
+
+
+def _git(*arguments: str) -> bytes:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=False)
+    if done.returncode:
+        raise UserError(f"git {' '.join(arguments)}: {done.stderr.decode().strip()}")
+    return done.stdout
+
+
+def _run(trees: Mapping[str, Path], trying: list[Trial], directory: Path, *options: str) -> dict[str, Path]:
+    """Where each side's process left what it gave; both run side by side, one thread each."""
+    directory.mkdir()
+    listed = directory / "trials.json"
+    listed.write_text(json.dumps([trial._asdict() for trial in trying]), encoding="utf-8")
+    places = {side: directory / side for side in trees}
+    processes = {}
+    for side, tree in trees.items():
+        places[side].mkdir()
+        command = [sys.executable, Path(__file__).with_name("attest_trial.py"), tree, listed, places[side], *options]
+        processes[side] = subprocess.Popen(list(map(str, command)), env=os.environ | {"OMP_NUM_THREADS": "1"})
+    if ended := [side for side, process in processes.items() if process.wait()]:
+        raise UserError(f"The trials by the code of {' and '.join(ended)} have ended with an error (above).")
+    return places
+
+
+def _codes(trees: Mapping[str, Path], trying: list[Trial], directory: Path) -> dict[str, list[str]]:
+    places = _run(trees, trying, directory, "--codes")
+    return {side: json.loads((place / "codes.json").read_bytes()) for side, place in places.items()}
+
+
+def compared(trees: Mapping[str, Path], trying: list[Trial], directory: Path) -> list[Outcome]:
+    places = _run(trees, trying, directory)
+    return [
+        _compared(trial, *(pickle.loads((places[side] / f"{number}.pickle").read_bytes()) for side in ("then", "now")))
+        for number, trial in enumerate(trying)
+    ]
+
+
+def _compared(trial: Trial, then: Mapping[str, Any], now: Mapping[str, Any]) -> Outcome:
+    digest, differences, one_sided = hashlib.sha256(), [_missing(trial, then, "then"), _missing(trial, now, "now")], []
+    for part in dict.fromkeys([*then, *now]):
+        if part not in then or part not in now:
+            one_sided.append(f"{part} only {'then' if part in then else 'now'}")
+            if part in then and not part.startswith("stop"):
+                differences.append(f"{part}: there then, not now")
+            continue
+        for name in dict.fromkeys([*then[part], *now[part]]):
+            old, new = (_bits(side[part].get(name, "nothing")) for side in (then, now))
+            digest.update(f"{part} {name}\n".encode() + old + b"\n")
+            if old != new:
+                differences.append(f"{part}{f' {name}' if name else ''}: {_first(then[part], now[part], name)}")
+    return Outcome(trial, next(filter(None, differences), ""), one_sided, digest.hexdigest())
+
+
+def _missing(trial: Trial, given: Mapping[str, Any], side: str) -> str:
+    """What a trial did not come to by the code of a side, without which it says nothing."""
+    if "error" in given:
+        return f"{side}: {given['error']['']}"
+    training, stops = trial.spec["training"], [f"stop {number + 1}: network" for number in range(len(trial.stops))]
+    lacking = [part for part in (*stops, "losses", "weights", "run.json: status") if part not in given]
+    if not lacking and given["run.json: status"][""] != "finished":
+        return f"{side}: it {given['run.json: status']['']}"
+    if not lacking and trial.stops and training.get("averaging") and given["run.json: averaged_since"][""] is None:
+        return f"{side}: no averaging began"
+    return f"{side}: no {lacking[0]}" if lacking else ""
+
+
+def _bits(value: Any) -> bytes:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.str} {value.shape} ".encode() + value.tobytes()
+    return repr(float(value) if isinstance(value, float) else value).encode()
+
+
+def _first(then: Mapping[str, Any], now: Mapping[str, Any], name: str) -> str:
+    """A value then and now; of arrays, the first that differs."""
+    old, new = then.get(name, "nothing"), now.get(name, "nothing")
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and (old.dtype, old.shape) == (new.dtype, new.shape):
+        places = np.flatnonzero([a.tobytes() != b.tobytes() for a, b in zip(old.ravel(), new.ravel(), strict=True)])
+        return f"{len(places)} of {old.size} differ, first {old.ravel()[places[0]]!r} then, {new.ravel()[places[0]]!r} now"
+    return f"{old!r} then, {new!r} now"
+
+
+# What is written
+
+
+def _line(pair: tuple[str, str], outcomes: list[Outcome], old: str) -> Equal:
+    """A line of equal_code.csv: which models were tried at which scale, what both trees gave."""
+    tried: dict[str, dict[str, None]] = {}
+    for outcome in outcomes:
+        tried.setdefault(outcome.trial.scale, {})[_cell(outcome.trial)] = None
+    texts = [f"{scale}: {' '.join(cells)}" for scale, cells in tried.items()]
+    texts += sorted({f"not compared: {one}" for outcome in outcomes for one in outcome.one_sided})
+    commits = [_git("rev-parse", "--short=10", commit).decode().strip() for commit in (old, "HEAD")]
+    result = hashlib.sha256("\n".join(outcome.digest for outcome in outcomes).encode()).hexdigest()
+    return Equal(*pair, *commits, "; ".join(texts), result)
+
+
+def _write(lines: list[Equal]) -> None:
+    """Add lines to equal_code.csv, in place of earlier ones of the same digests."""
+    merged = {(line.old, line.new): line for line in [*all_equal(), *lines]}
+    write_rows(PATH, list(Equal._fields), [merged[key]._asdict() for key in sorted(merged)])
+
+
+if __name__ == "__main__":
+    run_main(main)
