@@ -5,8 +5,9 @@
 
 What is tried is the code of each published run, where its digest (hidden_dynamics.configuration.runs.code_of) is
 another at the two commits, and that of the runs that --also names. Both trees train the same specifications on the same
-made data: the runs of these models at `demo`'s sizes, in some epochs of two iterations, so few that every event of
-their schedules is among them, stopped and continued twice; and each published run at its own sizes, for two iterations.
+made data: each model at `demo`'s sizes (of several, the first and the last), in some epochs of two iterations, so few
+that every event of its schedule is among them, stopped and continued twice; and each published model at its own size
+(of several, the last), for two iterations.
 What both give is compared: losses, metrics, weights, the state in checkpoints, generators, predictions, gradients.
 Where all of a digest's trials agree, published/equal_code.csv gets a line; where one does not, the exit code is 1.
 The data are small: drawn at random, or by the module of a dataset's stand-in, in the shapes of the dataset's.
@@ -15,7 +16,6 @@ The data are small: drawn at random, or by the module of a dataset's stand-in, i
 """
 
 import argparse
-import csv
 import hashlib
 import json
 import os
@@ -42,12 +42,15 @@ from hidden_dynamics.publication.restoring import Publication  # noqa: E402
 from hidden_dynamics.results.rows import write_rows  # noqa: E402
 
 DIGESTED = ("hidden_dynamics", "scripts", "config")
-LONG, SHORT = 13, 4  # epochs of a trial at `demo`: the Kullback-Leibler term comes after the eleventh
+LONG, SHORT = 12, 4  # epochs of a trial at `demo`: the Kullback-Leibler term comes with the twelfth
 STOPS = [3, 7]  # backward passes
 SIDES = {"digits": 8, "mnist": 28, "svhn": 32, "cifar10": 32}
 # What stands for a dataset, and with which settings, so that two batches of a run's own size fill an epoch.
 OWN = {
-    "fsdd": ("synthetic_speech", {"train": 64, "validation": 16, "test": 16, "shortest": 150, "longest": 900, "seed": 0}),
+    "fsdd": (
+        "synthetic_speech",
+        {"train": 64, "validation": 16, "test": 16, "shortest": 150, "longest": 900, "seed": 0},
+    ),
     "physionet2012": ("intensive_care_stays", {"stays": 100, "visits": 40}),
     "human_activity": ("tagged_movements", {"sequences": 20, "reports": 140}),
     "ornstein_uhlenbeck": ("ornstein_uhlenbeck", {}),
@@ -83,7 +86,9 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("old", nargs="?", help="the commit of then")
     options.add_argument("--only", nargs="+", metavar="TASK/MODEL", help="of the published runs these alone")
-    options.add_argument("--also", nargs="+", metavar="TASK/MODEL@SCALE", default=[], help="runs that are not published")
+    options.add_argument(
+        "--also", nargs="+", metavar="TASK/MODEL@SCALE", default=[], help="runs that are not published"
+    )
     options.add_argument("--self-test", action="store_true", help="try deliberate changes of HEAD")
     given = options.parse_args()
     if bool(given.old) == given.self_test:
@@ -154,12 +159,23 @@ def trials(directory: Path, only: list[str] | None, also: list[str]) -> list[Tri
     for name, _, scale in (text.partition("@") for text in also):
         specs |= {(scale, *key): run for key, run in _configured(_scale(scale), {name})}
     cells = {f"{task}/{spec['model']}" for (_, task, _), (_, spec) in specs.items()}
-    demo = [(("demo", *key), run) for key, run in _configured(_scale("demo"), cells)]
+    demo = {("demo", *key): run for key, run in _configured(_scale("demo"), cells)}
+    chosen = [(key, demo[key]) for key in _ends(demo, (0, -1))] + [(key, specs[key]) for key in _ends(specs, (-1,))]
     made: dict[str, str] = {}
     return [
-        Trial(scale, task, model, seed, small(spec, scale), STOPS * (scale == "demo"), _made(spec, scale, made, directory))
-        for (scale, task, model), (seed, spec) in [*demo, *((key, of) for key, of in specs.items() if key[0] != "demo")]
+        Trial(
+            scale, task, model, seed, small(spec, scale), STOPS * (scale == "demo"), _made(spec, scale, made, directory)
+        )
+        for (scale, task, model), (seed, spec) in chosen
     ]
+
+
+def _ends(specs: Mapping[tuple[str, str, str], tuple[int, dict[str, Any]]], which: tuple[int, ...]) -> list[Any]:
+    """Of each model's sizes, or grid, on each task at each scale, those that stand first and last, or last."""
+    models: dict[tuple[str, str, str], list[Any]] = {}
+    for key, (_, spec) in specs.items():
+        models.setdefault((*key[:2], spec["model"]), []).append(key)
+    return [key for keys in models.values() for key in dict.fromkeys(keys[place] for place in which)]
 
 
 def _scale(name: str) -> Configuration:
@@ -189,7 +205,7 @@ def small(spec: Mapping[str, Any], scale: str) -> dict[str, Any]:
         training |= {"iterations_per_epoch": 2, "evaluate_every": 2}
     rates = {name: value for name, value in training.get("rates", {}).items() if demo or name != "until"}
     if demo:
-        training["evaluate_every"] = 1 if training.get("averaging") else 3
+        training["evaluate_every"] = 1 if training.get("averaging") else 5 if series else 3
         if spec["dataset"] in DEMO:
             training["batch_size"] = 18 if training.get("drop_last") else DEMO[spec["dataset"]][1]
         events = {"drops": [1], "decay": 0.9, "floor": 0.5, "until": training["epochs"] - 0.5}
@@ -212,7 +228,9 @@ def small(spec: Mapping[str, Any], scale: str) -> dict[str, Any]:
 
 def _made(spec: Mapping[str, Any], scale: str, made: dict[str, str], directory: Path) -> str:
     """The file of a specification's arrays: each dataset's with its settings are made once."""
-    key = json.dumps([spec["dataset"], spec["data"], scale == "demo", spec["training"]["batch_size"] * (scale != "demo")])
+    key = json.dumps(
+        [spec["dataset"], spec["data"], scale == "demo", spec["training"]["batch_size"] * (scale != "demo")]
+    )
     if key not in made:
         arrays = _arrays(spec["dataset"], spec["data"], spec["training"]["batch_size"], scale == "demo")
         made[key] = str(directory / f"arrays{len(made)}.npz")
@@ -259,7 +277,9 @@ class Outcome(NamedTuple):
 def _tree(commit: str, directory: Path) -> Path:
     """The files of a commit, in a directory."""
     directory.mkdir()
-    subprocess.run(["tar", "-x", "-C", directory], input=_git("archive", commit, "--", *DIGESTED, "config.yaml"), check=True)
+    subprocess.run(
+        ["tar", "-x", "-C", directory], input=_git("archive", commit, "--", *DIGESTED, "config.yaml"), check=True
+    )
     return directory
 
 
@@ -339,7 +359,9 @@ def _first(then: Mapping[str, Any], now: Mapping[str, Any], name: str) -> str:
     old, new = then.get(name, "nothing"), now.get(name, "nothing")
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and (old.dtype, old.shape) == (new.dtype, new.shape):
         places = np.flatnonzero([a.tobytes() != b.tobytes() for a, b in zip(old.ravel(), new.ravel(), strict=True)])
-        return f"{len(places)} of {old.size} differ, first {old.ravel()[places[0]]!r} then, {new.ravel()[places[0]]!r} now"
+        return (
+            f"{len(places)} of {old.size} differ, first {old.ravel()[places[0]]!r} then, {new.ravel()[places[0]]!r} now"
+        )
     return f"{old!r} then, {new!r} now"
 
 
