@@ -5,7 +5,7 @@
 
 What is tried is the code of each published run, where its digest (hidden_dynamics.configuration.runs.code_of) is
 another at the two commits, and that of the runs that --also names. Both trees train the same specifications on the same
-made data: each model at `demo`'s sizes (of several, the first and the last), in some epochs of two iterations, so few
+made data: each model at `demo`'s sizes (of several, the first and the last), in some epochs of one or two iterations, so few
 that every event of its schedule is among them, stopped and continued twice; and each published model at its own size
 (of several, the last), for two iterations.
 What both give is compared: losses, metrics, weights, the state in checkpoints, generators, predictions, gradients.
@@ -51,18 +51,18 @@ OWN = {
         "synthetic_speech",
         {"train": 64, "validation": 16, "test": 16, "shortest": 150, "longest": 900, "seed": 0},
     ),
-    "physionet2012": ("intensive_care_stays", {"stays": 100, "visits": 40}),
+    "physionet2012": ("intensive_care_stays", {"stays": 85, "visits": 40}),
     "human_activity": ("tagged_movements", {"sequences": 20, "reports": 140}),
     "ornstein_uhlenbeck": ("ornstein_uhlenbeck", {}),
     "copying": ("copying", {"test_size": 64}),
     "adding": ("adding", {"test_size": 64}),
 }
-DEMO = {  # settings that a dataset of `demo` gets, and the batch of which two fill an epoch
+DEMO = {  # settings that a dataset of `demo` gets, and the batch of which two, or one of all of them, fill an epoch
     "digits": ({}, 40),
     "synthetic_speech": ({"train": 12, "validation": 6, "test": 6}, 8),
     "ornstein_uhlenbeck": ({"series": 60}, 24),
-    "intensive_care_stays": ({"stays": 100}, 40),
-    "tagged_movements": ({"sequences": 10}, 24),
+    "intensive_care_stays": ({"stays": 60}, 60),
+    "tagged_movements": ({"sequences": 5}, 100),
 }
 
 
