@@ -345,13 +345,14 @@ def touched(digests, library, monkeypatch):
     forget()
 
 
+FILTERS = "models/momentum/filters.py"
 JOINED = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}}}}}}
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=[change.what for change in CHANGES])
 def test_a_changed_behaviour_touches_just_the_runs_that_it_reaches(touched, digests, change):
     runs, _ = digests
-    reached = {run.id for run in runs if change.reached is None or {run.model, run.task} & change.reached}
+    reached = {run.id for run in runs if change.reaches(run.task, run.model)}
     assert {run.id for run in touched((change.file, change.old, change.new))} == reached
 
 

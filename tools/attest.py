@@ -5,9 +5,9 @@
 
 What is tried is the code of each published run, where its digest (hidden_dynamics.configuration.runs.code_of) is
 another at the two commits, and that of the runs that --also names. Both trees train the same specifications on the same
-made data: each model at `demo`'s sizes (of several, the first and the last), in some epochs of one or two iterations, so few
-that every event of its schedule is among them, stopped and continued twice; and each published model at its own size
-(of several, the last), for two iterations.
+made data: each model at `demo`'s sizes (of several, the first and the last), in some epochs of one or two iterations,
+so few that every event of its schedule is among them, stopped and continued twice; and each published model at its own
+size (of several, the last), for two iterations.
 What both give is compared: losses, metrics, weights, the state in checkpoints, generators, predictions, gradients.
 Where all of a digest's trials agree, published/equal_code.csv gets a line; where one does not, the exit code is 1.
 The data are small: drawn at random, or by the module of a dataset's stand-in, in the shapes of the dataset's.
@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,6 +46,7 @@ DIGESTED = ("hidden_dynamics", "scripts", "config")
 LONG, SHORT = 12, 4  # epochs of a trial at `demo`: the Kullback-Leibler term comes with the twelfth
 STOPS = [3, 7]  # backward passes
 SIDES = {"digits": 8, "mnist": 28, "svhn": 32, "cifar10": 32}
+UTTERANCES = {"train": 64, "validation": 16, "test": 16, "shortest": 150, "longest": 900}
 # What stands for a dataset, and with which settings, so that two batches of a run's own size fill an epoch.
 OWN = {
     "fsdd": (
@@ -86,9 +88,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("old", nargs="?", help="the commit of then")
     options.add_argument("--only", nargs="+", metavar="TASK/MODEL", help="of the published runs these alone")
-    options.add_argument(
-        "--also", nargs="+", metavar="TASK/MODEL@SCALE", default=[], help="runs that are not published"
-    )
+    options.add_argument("--also", nargs="+", metavar="TASK/MODEL@SCALE", default=[], help="and these of a scale")
     options.add_argument("--self-test", action="store_true", help="try deliberate changes of HEAD")
     given = options.parse_args()
     if bool(given.old) == given.self_test:
@@ -106,42 +106,44 @@ def main() -> int:
 
 def attest(trees: Mapping[str, Path], trying: list[Trial], directory: Path, old: str) -> int:
     """Try all that has another digest now, and write the lines of what is equal: the exit code."""
-    codes = _codes(trees, trying, directory / "codes")
+    places = _run({side: (tree, trying) for side, tree in trees.items()}, directory / "codes", "--codes")
+    codes = {side: json.loads((place / "codes.json").read_bytes()) for side, place in places.items()}
     pairs = list(zip(codes["then"], codes["now"], strict=True))
-    differing = [number for number, (then, now) in enumerate(pairs) if then != now]
-    print(f"{len(set(pairs))} digests, {len({pairs[number] for number in differing})} of them changed", flush=True)
-    tried = [trying[number] for number in differing]
-    outcomes = compared(trees, tried, directory / "trials")
-    lines = []
-    for pair in dict.fromkeys(pairs[number] for number in differing):
-        own = [place for place, number in enumerate(differing) if pairs[number] == pair]
-        wrong = [outcomes[place] for place in own if outcomes[place].difference]
-        for outcome in wrong:
-            print(f"NOT EQUAL {pair[0][:8]} {pair[1][:8]}: {outcome.trial.name}: {outcome.difference}", flush=True)
-        if not wrong:
-            lines.append(_line(pair, [outcomes[place] for place in own], old))
-    _write(lines)
-    failed = len({pairs[number] for number in differing}) - len(lines)
-    print(f"{len(lines)} pairs are equal and stand in {PATH.relative_to(ROOT)}; {failed} are not", flush=True)
-    return int(failed > 0)
+    differing = [(trial, pair) for trial, pair in zip(trying, pairs, strict=True) if pair[0] != pair[1]]
+    found: dict[tuple[str, str], list[Outcome]] = {pair: [] for _, pair in differing}
+    print(f"{len(set(pairs))} digests, {len(found)} of them changed: {len(differing)} trials", flush=True)
+    tried = [trial for trial, _ in differing]
+    places = _run({side: (tree, tried) for side, tree in trees.items()}, directory / "trials")
+    for number, (trial, pair) in enumerate(differing):
+        found[pair].append(_compared(trial, *(_given(places[side], number) for side in ("then", "now"))))
+        if different := found[pair][-1].difference:
+            print(f"NOT EQUAL {pair[0][:8]} {pair[1][:8]}: {trial.name}: {different}", flush=True)
+    equal = {pair: all_of for pair, all_of in found.items() if not any(outcome.difference for outcome in all_of)}
+    _write([_line(pair, outcomes, old) for pair, outcomes in equal.items()])
+    print(f"{len(equal)} digests are equal: lines of {PATH.relative_to(ROOT)}; {len(found) - len(equal)} are not")
+    return int(len(equal) < len(found))
 
 
 def self_test(now: Path, directory: Path) -> int:
-    """Try each deliberate change on the runs that it reaches; the exit code is 1 where one is found equal."""
-    reached = {name for change in CHANGES for name in change.tried}
-    trying = [trial for trial in trials(directory, sorted(reached), []) if trial.scale == "demo"]
-    found = 0
+    """Try each deliberate change on runs that it reaches; the exit code is 1 where one of them does not notice it."""
+    every = trials(directory, sorted({name for change in CHANGES for name in change.tried.split()}), [])
+    trying = list({_cell(trial): trial for trial in reversed(every) if trial.scale == "demo"}.values())
+    sides, unnoticed = {"then": (now, trying)}, 0
     for number, change in enumerate(CHANGES):
-        own = [trial for trial in trying if _cell(trial) in change.tried][:2]
-        changed = _tree("HEAD", directory / f"changed{number}")
-        change.apply(changed)
-        outcomes = compared({"then": now, "now": changed}, own, directory / f"change{number}")
-        unnoticed = [outcome.trial.name for outcome in outcomes if not outcome.difference]
-        found += not (outcomes and not unnoticed)
-        what = f"NOT NOTICED by {', '.join(unnoticed)}" if unnoticed or not own else outcomes[0].difference
-        print(f"{change.what}: {', '.join(trial.name for trial in own)}: {what}", flush=True)
-    print(f"{len(CHANGES)} changes, {found} found equal", flush=True)
-    return int(found > 0)
+        sides[str(number)] = (
+            _tree("HEAD", directory / f"changed{number}"),
+            [t for t in trying if _cell(t) in change.tried.split()],
+        )
+        change.apply(sides[str(number)][0])
+    places = _run(sides, directory / "trials")
+    for number, change in enumerate(CHANGES):
+        for place, trial in enumerate(sides[str(number)][1]):
+            given = _given(places["then"], trying.index(trial)), _given(places[str(number)], place)
+            different = _compared(trial, *given).difference
+            unnoticed += not different
+            print(f"{change.what}: {trial.name}: {different or 'NOT NOTICED'}")
+    print(f"{len(CHANGES)} changes, {unnoticed} trials that do not notice theirs")
+    return int(unnoticed > 0)
 
 
 # What is tried
@@ -163,10 +165,8 @@ def trials(directory: Path, only: list[str] | None, also: list[str]) -> list[Tri
     chosen = [(key, demo[key]) for key in _ends(demo, (0, -1))] + [(key, specs[key]) for key in _ends(specs, (-1,))]
     made: dict[str, str] = {}
     return [
-        Trial(
-            scale, task, model, seed, small(spec, scale), STOPS * (scale == "demo"), _made(spec, scale, made, directory)
-        )
-        for (scale, task, model), (seed, spec) in chosen
+        Trial(*key, seed, small(spec, key[0]), STOPS * (key[0] == "demo"), _made(spec, key[0], made, directory))
+        for key, (seed, spec) in chosen
     ]
 
 
@@ -290,33 +290,28 @@ def _git(*arguments: str) -> bytes:
     return done.stdout
 
 
-def _run(trees: Mapping[str, Path], trying: list[Trial], directory: Path, *options: str) -> dict[str, Path]:
-    """Where each side's process left what it gave; both run side by side, one thread each."""
-    directory.mkdir()
-    listed = directory / "trials.json"
-    listed.write_text(json.dumps([trial._asdict() for trial in trying]), encoding="utf-8")
-    places = {side: directory / side for side in trees}
-    processes = {}
-    for side, tree in trees.items():
-        places[side].mkdir()
-        command = [sys.executable, Path(__file__).with_name("attest_trial.py"), tree, listed, places[side], *options]
-        processes[side] = subprocess.Popen(list(map(str, command)), env=os.environ | {"OMP_NUM_THREADS": "1"})
-    if ended := [side for side, process in processes.items() if process.wait()]:
-        raise UserError(f"The trials by the code of {' and '.join(ended)} have ended with an error (above).")
+def _run(sides: Mapping[str, tuple[Path, list[Trial]]], directory: Path, *options: str) -> dict[str, Path]:
+    """Where the process of each side, a tree and its trials, left what it gave; two at a time, of one thread each."""
+    places = {side: directory / side for side in sides}
+
+    def run(side: str) -> int:
+        places[side].mkdir(parents=True)
+        listed = places[side] / "trials.json"
+        listed.write_text(json.dumps([trial._asdict() for trial in sides[side][1]]), encoding="utf-8")
+        command = [sys.executable, Path(__file__).with_name("attest_trial.py"), sides[side][0], listed, places[side]]
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        return subprocess.run([*map(str, command), *options], env=environment, check=False).returncode
+
+    with ThreadPoolExecutor(2) as pool:
+        failed = [side for side, code in zip(sides, pool.map(run, sides), strict=True) if code]
+    if failed:
+        raise UserError(f"The trials by the code of {', '.join(failed)} have ended with an error (above).")
     return places
 
 
-def _codes(trees: Mapping[str, Path], trying: list[Trial], directory: Path) -> dict[str, list[str]]:
-    places = _run(trees, trying, directory, "--codes")
-    return {side: json.loads((place / "codes.json").read_bytes()) for side, place in places.items()}
-
-
-def compared(trees: Mapping[str, Path], trying: list[Trial], directory: Path) -> list[Outcome]:
-    places = _run(trees, trying, directory)
-    return [
-        _compared(trial, *(pickle.loads((places[side] / f"{number}.pickle").read_bytes()) for side in ("then", "now")))
-        for number, trial in enumerate(trying)
-    ]
+def _given(place: Path, number: int) -> dict[str, dict[str, Any]]:
+    """What a trial gave, part by part."""
+    return pickle.loads((place / f"{number}.pickle").read_bytes())
 
 
 def _compared(trial: Trial, then: Mapping[str, Any], now: Mapping[str, Any]) -> Outcome:
@@ -374,6 +369,7 @@ def _line(pair: tuple[str, str], outcomes: list[Outcome], old: str) -> Equal:
     for outcome in outcomes:
         tried.setdefault(outcome.trial.scale, {})[_cell(outcome.trial)] = None
     texts = [f"{scale}: {' '.join(cells)}" for scale, cells in tried.items()]
+    texts.append(f"data: made, as {' '.join(sorted({outcome.trial.spec['dataset'] for outcome in outcomes}))}")
     texts += sorted({f"not compared: {one}" for outcome in outcomes for one in outcome.one_sided})
     commits = [_git("rev-parse", "--short=10", commit).decode().strip() for commit in (old, "HEAD")]
     result = hashlib.sha256("\n".join(outcome.digest for outcome in outcomes).encode()).hexdigest()
