@@ -100,6 +100,8 @@ def test_a_trial_that_differs_in_a_bit_or_does_not_end_is_not_equal(changed):
 
 
 def test_what_only_the_code_of_now_leaves_is_named_and_what_only_the_code_of_then_left_differs():
-    more = GIVEN | {"items.npz": {"loss": np.zeros(2)}}
-    assert attest._compared(TRIAL, GIVEN, more)[1:3] == ("", ["items.npz only now"])
+    reported = {"run.json: reported": GIVEN["run.json: reported"] | {"solver": 0.1}}
+    more = GIVEN | reported | {"items.npz": {"loss": np.zeros(2)}}
+    named = ["run.json: reported solver only now", "items.npz only now"]
+    assert attest._compared(TRIAL, GIVEN, more)[1:3] == ("", named)
     assert attest._compared(TRIAL, more, GIVEN).difference

@@ -20,6 +20,7 @@ import hashlib
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -315,6 +316,8 @@ def _given(place: Path, number: int) -> dict[str, dict[str, Any]]:
 
 
 def _compared(trial: Trial, then: Mapping[str, Any], now: Mapping[str, Any]) -> Outcome:
+    """Both must have what the code of then left; what only that of now leaves is named: a file, a metric, a baseline.
+    Of a checkpoint's parts, either may lack one that the other keeps."""
     digest, differences, one_sided = hashlib.sha256(), [_missing(trial, then, "then"), _missing(trial, now, "now")], []
     for part in dict.fromkeys([*then, *now]):
         if part not in then or part not in now:
@@ -323,6 +326,9 @@ def _compared(trial: Trial, then: Mapping[str, Any], now: Mapping[str, Any]) -> 
                 differences.append(f"{part}: there then, not now")
             continue
         for name in dict.fromkeys([*then[part], *now[part]]):
+            if name not in then[part] and (part.startswith("run.json") or part.endswith("metrics")):
+                one_sided.append(f"{part} {name} only now")
+                continue
             old, new = (_bits(side[part].get(name, "nothing")) for side in (then, now))
             digest.update(f"{part} {name}\n".encode() + old + b"\n")
             if old != new:
@@ -370,7 +376,8 @@ def _line(pair: tuple[str, str], outcomes: list[Outcome], old: str) -> Equal:
         tried.setdefault(outcome.trial.scale, {})[_cell(outcome.trial)] = None
     texts = [f"{scale}: {' '.join(cells)}" for scale, cells in tried.items()]
     texts.append(f"data: made, as {' '.join(sorted({outcome.trial.spec['dataset'] for outcome in outcomes}))}")
-    texts += sorted({f"not compared: {one}" for outcome in outcomes for one in outcome.one_sided})
+    one_sided = sorted({re.sub(r"[0-9]+", "N", one) for outcome in outcomes for one in outcome.one_sided})
+    texts += [f"not compared: {', '.join(one_sided)}"] if one_sided else []
     commits = [_git("rev-parse", "--short=10", commit).decode().strip() for commit in (old, "HEAD")]
     result = hashlib.sha256("\n".join(outcome.digest for outcome in outcomes).encode()).hexdigest()
     return Equal(*pair, *commits, "; ".join(texts), result)

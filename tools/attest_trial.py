@@ -3,8 +3,8 @@
     python tools/attest_trial.py TREE TRIALS OUT [--codes]
 
 Of the tree's code it takes what both trees have, whatever else has changed: scripts/train.py, and the files that a run
-leaves. OUT/codes.json has the digest of each trial's code; --codes stops there. OUT/<number>.pickle has what a trial
-gave, {part: {name: number, text or array}}, or the error that ended it.
+leaves. OUT/<number>.pickle has what a trial gave, {part: {name: number, text or array}}, or the error that ended it.
+With --codes nothing is trained: OUT/codes.json has the digest of each trial's code.
 """
 
 import contextlib
@@ -46,13 +46,13 @@ def main() -> None:
         for scale in {trial["scale"] for trial in trials}
     }
     found = [runs.find(loaded[trial["scale"]], trial["task"], trial["model"], trial["seed"]) for trial in trials]
-    Path("codes.json").write_text(json.dumps([runs.code_of(run) for run in found]), encoding="utf-8")
     if "--codes" in sys.argv:
+        Path("codes.json").write_text(json.dumps([runs.code_of(run) for run in found]), encoding="utf-8")
         return
     specified = [dataclasses.replace(run, spec=trial["spec"]) for run, trial in zip(found, trials, strict=True)]
     chosen: list[int] = []  # the number of the trial at hand; scripts/train.py gets its run, whatever it asks for
-    configuration.load = lambda *_: loaded[trials[chosen[-1]]["scale"]]
-    runs.find = lambda *_: specified[chosen[-1]]
+    configuration.load = lambda *_, **__: loaded[trials[chosen[-1]]["scale"]]
+    runs.find = lambda *_, **__: specified[chosen[-1]]
     script = importlib.import_module("train")
     for number, trial in enumerate(trials):
         chosen.append(number)
