@@ -44,10 +44,14 @@ from hidden_dynamics.publication.restoring import Publication  # noqa: E402
 from hidden_dynamics.results.rows import write_rows  # noqa: E402
 
 DIGESTED = ("hidden_dynamics", "scripts", "config")
-LONG, SHORT = 12, 4  # epochs of a trial at `demo`: the Kullback-Leibler term comes with the twelfth
+LONGEST, LONG, SHORT = (
+    52,
+    12,
+    4,
+)  # epochs of a trial at `demo`: DTRIV's base is projected after 100 iterations, the Kullback-Leibler term comes with the 12th
 STOPS = [3, 7]  # backward passes
 SIDES = {"digits": 8, "mnist": 28, "svhn": 32, "cifar10": 32}
-UTTERANCES = {"train": 64, "validation": 16, "test": 16, "shortest": 150, "longest": 900}
+UTTERANCES = {"train": 64, "validation": 16, "test": 16, "shortest": 150, "longest": 2300}
 # What stands for a dataset, and with which settings, so that two batches of a run's own size fill an epoch.
 OWN = {
     "fsdd": (
@@ -60,9 +64,13 @@ OWN = {
     "copying": ("copying", {"test_size": 64}),
     "adding": ("adding", {"test_size": 64}),
 }
-DEMO = {  # settings that a dataset of `demo` gets, and the batch of which two, or one of all of them, fill an epoch
+# Settings that a dataset of `demo` gets, and the batch of which two, or one of all of them, fill an epoch. Test sets are
+# larger than the batches in which they are measured.
+DEMO = {
     "digits": ({}, 40),
-    "synthetic_speech": ({"train": 12, "validation": 6, "test": 6}, 8),
+    "copying": ({"test_size": 140}, 32),
+    "adding": ({"test_size": 260}, 32),
+    "synthetic_speech": ({"train": 12, "validation": 6, "test": 140}, 8),
     "ornstein_uhlenbeck": ({"series": 60}, 24),
     "intensive_care_stays": ({"stays": 60}, 60),
     "tagged_movements": ({"sequences": 5}, 100),
@@ -200,13 +208,15 @@ def small(spec: Mapping[str, Any], scale: str) -> dict[str, Any]:
     training, settings = dict(spec["training"]), dict(spec["task_settings"])
     hyperparameters, demo = dict(spec["hyperparameters"]), scale == "demo"
     series = spec["dataset"] in ("intensive_care_stays", "tagged_movements")
-    training["epochs"] = (LONG if series else SHORT) if demo else 1
+    training["epochs"] = (LONG if series else LONGEST if hyperparameters.get("K") == 1 else SHORT) if demo else 1
     training.pop("evaluate_every", None)
     if "iterations_per_epoch" in training:
         training |= {"iterations_per_epoch": 2, "evaluate_every": 2}
     rates = {name: value for name, value in training.get("rates", {}).items() if demo or name != "until"}
     if demo:
-        training["evaluate_every"] = 1 if training.get("averaging") else 5 if series else 3
+        training["evaluate_every"] = (
+            1 if training.get("averaging") else {LONGEST: 60, LONG: 5, SHORT: 4}[training["epochs"]]
+        )
         if spec["dataset"] in DEMO:
             training["batch_size"] = 18 if training.get("drop_last") else DEMO[spec["dataset"]][1]
         events = {"drops": [1], "decay": 0.9, "floor": 0.5, "until": training["epochs"] - 0.5}
@@ -244,7 +254,7 @@ def _arrays(dataset: str, settings: Mapping[str, Any], batch: int, demo: bool) -
     if dataset in SIDES:
         side = settings.get("side", SIDES[dataset]) * settings.get("enlarge", 1)
         shape = (side * side,) if dataset in ("mnist", "digits") else (side, side, 3)
-        sizes = {"train": 64 if demo else 2 * batch + 24, "test": 40}
+        sizes = {"train": 64 if demo else 2 * batch + 24, "test": 1010 if demo else 40}
         levels = {"levels": np.array(16 if dataset == "digits" else 255, np.float32)}
         pixels = {f"{part}_images": random.integers(0, 17, (n, *shape), np.uint8) for part, n in sizes.items()}
         return levels | pixels | {f"{part}_labels": np.arange(n, dtype=np.uint8) % 10 for part, n in sizes.items()}

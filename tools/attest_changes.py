@@ -179,6 +179,22 @@ CHANGES = [
         "mnist pmnist* mnist_ablation",
     ),
     Change(
+        "evaluation: batches of another size",
+        "tasks/pixels.py",
+        "TEST_BATCH = 500",
+        "TEST_BATCH = 499",
+        "mnist/lstm pmnist_dtriv/sr_dtriv",
+        "mnist pmnist* mnist_ablation",
+    ),
+    Change(
+        "core: what rounding has done is undone later",
+        "models/recurrent/trivialisation.py",
+        "PROJECTION_INTERVAL = 100",
+        "PROJECTION_INTERVAL = 101",
+        "pmnist_dtriv/dtriv pmnist_gradients/momentum_dtriv",
+        "*dtriv",
+    ),
+    Change(
         "test: at the last weights, not those reported",
         "training/loop.py",
         "run.network.load_state_dict(run.best)",
