@@ -44,28 +44,23 @@ from hidden_dynamics.publication.restoring import Publication  # noqa: E402
 from hidden_dynamics.results.rows import write_rows  # noqa: E402
 
 DIGESTED = ("hidden_dynamics", "scripts", "config")
-LONGEST, LONG, SHORT = (
-    52,
-    12,
-    4,
-)  # epochs of a trial at `demo`: DTRIV's base is projected after 100 iterations, the Kullback-Leibler term comes with the 12th
+# Epochs of a trial at `demo`: in 104 iterations DTRIV's base is projected (K = 1), in the 12th epoch the weight of the
+# Kullback-Leibler term begins to grow.
+LONGEST, LONG, SHORT = 52, 12, 4
 STOPS = [3, 7]  # backward passes
 SIDES = {"digits": 8, "mnist": 28, "svhn": 32, "cifar10": 32}
 UTTERANCES = {"train": 64, "validation": 16, "test": 16, "shortest": 150, "longest": 2300}
 # What stands for a dataset, and with which settings, so that two batches of a run's own size fill an epoch.
 OWN = {
-    "fsdd": (
-        "synthetic_speech",
-        {"train": 64, "validation": 16, "test": 16, "shortest": 150, "longest": 900, "seed": 0},
-    ),
+    "fsdd": ("synthetic_speech", UTTERANCES | {"seed": 0}),
     "physionet2012": ("intensive_care_stays", {"stays": 85, "visits": 40}),
     "human_activity": ("tagged_movements", {"sequences": 20, "reports": 140}),
     "ornstein_uhlenbeck": ("ornstein_uhlenbeck", {}),
     "copying": ("copying", {"test_size": 64}),
     "adding": ("adding", {"test_size": 64}),
 }
-# Settings that a dataset of `demo` gets, and the batch of which two, or one of all of them, fill an epoch. Test sets are
-# larger than the batches in which they are measured.
+# Settings that a dataset of `demo` gets, and the batch of which two, or one of all, fill an epoch. Test sets are larger
+# than the batches in which they are measured.
 DEMO = {
     "digits": ({}, 40),
     "copying": ({"test_size": 140}, 32),
