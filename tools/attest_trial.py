@@ -19,12 +19,13 @@ import random
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 TREE, OUT = Path(sys.argv[1]), Path(sys.argv[3])
 STOPPED = 128 + signal.SIGTERM
+ENDED = (STOPPED, 128 + signal.SIGINT)  # by somebody else
 # Of the record, what a training decides; of its history in a checkpoint, what is no time.
 RECORDED = ("status", "diverged_at", "failure", "averaged_since", "iterations", "parameters", "naive", "test_set")
 RECORDED += ("split", "limits", "reported")
@@ -85,11 +86,13 @@ def tried(train: Callable[[], int], run: Any, trial: Mapping[str, Any], path: Pa
     np.random.seed(0)
     names = ("--task", run.task, "--model", run.sized_model, "--seed", str(run.seed))
     sys.argv = ["train.py", *names, "--device", "cpu", "--threads", "1"]
-    with _stops(trial["stops"]):
+    with _stops(trial["stops"]) as sent:
         stop = 1
-        while (code := train()) == STOPPED:
+        while (code := train()) == STOPPED and len(sent) == stop:
             parts |= _state(_read(directory / "checkpoint.pt"), f"stop {stop}")
             stop += 1
+    if code in ENDED:
+        raise KeyboardInterrupt
     if code:
         raise RuntimeError(f"scripts/train.py ends with {code}")
     parts |= _left(directory)
@@ -102,22 +105,23 @@ def tried(train: Callable[[], int], run: Any, trial: Mapping[str, Any], path: Pa
 
 
 @contextlib.contextmanager
-def _stops(after: list[int]) -> Any:
-    """A SIGTERM after these backward passes."""
+def _stops(after: list[int]) -> Iterator[list[int]]:
+    """A SIGTERM after these backward passes; gives those after which one was sent."""
     import torch
 
-    backward, count = torch.Tensor.backward, 0
+    backward, count, sent = torch.Tensor.backward, 0, []
 
     def counted(*arguments: Any, **named: Any) -> None:
         nonlocal count
         backward(*arguments, **named)
         count += 1
         if count in after:
+            sent.append(count)
             os.kill(os.getpid(), signal.SIGTERM)
 
     torch.Tensor.backward = counted
     try:
-        yield
+        yield sent
     finally:
         torch.Tensor.backward = backward
 
