@@ -145,7 +145,7 @@ def self_test(now: Path, directory: Path) -> int:
             given = _given(places["then"], trying.index(trial)), _given(places[str(number)], place)
             different = _compared(trial, *given).difference
             unnoticed += not different
-            print(f"{change.what}: {trial.name}: {different or 'NOT NOTICED'}")
+            print(f"{change.what}: {trial.name}: {different or 'NOT NOTICED'}", flush=True)
     print(f"{len(CHANGES)} changes, {unnoticed} trials that do not notice theirs")
     return int(unnoticed > 0)
 
@@ -252,7 +252,7 @@ def _arrays(dataset: str, settings: Mapping[str, Any], batch: int, demo: bool) -
         sizes = {"train": 64 if demo else 2 * batch + 24, "test": 1010 if demo else 40}
         levels = {"levels": np.array(16 if dataset == "digits" else 255, np.float32)}
         pixels = {f"{part}_images": random.integers(0, 17, (n, *shape), np.uint8) for part, n in sizes.items()}
-        return levels | pixels | {f"{part}_labels": np.arange(n, dtype=np.uint8) % 10 for part, n in sizes.items()}
+        return levels | pixels | {f"{part}_labels": random.integers(0, 10, n, np.uint8) for part, n in sizes.items()}
     if dataset in ("ptb", "python_topics"):
         words = 10000 if dataset == "ptb" else settings["vocabulary"]
         sizes = {"train": batch * (64 if demo else 150), "validation": 1200, "test": 400}
