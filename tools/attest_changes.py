@@ -214,7 +214,7 @@ CHANGES = [
         "tasks/partly_observed.py",
         "WITHOUT_DIVERGENCE, GROWTH = 10, 0.99",
         "WITHOUT_DIVERGENCE, GROWTH = 10, 0.98",
-        "physionet/latent_ode human_activity/latent_ode_rnn",
+        "physionet/latent_ode physionet_interpolation/rnn_vae",
         "physionet* human_activity",
     ),
     Change(
