@@ -238,7 +238,7 @@ CHANGES = [
         "models/latent_family/rnn_baselines.py",
         "torch.exp(-torch.minimum(torch.maximum(lowest, exponent), highest))",
         "torch.exp(-exponent.clamp(min=0, max=LARGEST))",
-        "physionet/rnn_decay human_activity/rnn_gru_d",
+        "human_activity/rnn_impute human_activity/rnn_gru_d",
         "rnn_d* rnn_[ig]*",
     ),
 ]
