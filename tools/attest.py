@@ -91,7 +91,7 @@ class Trial(NamedTuple):
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("old", nargs="?", help="the commit of then")
-    options.add_argument("--only", nargs="+", metavar="TASK/MODEL", help="of the published runs these alone")
+    options.add_argument("--only", nargs="+", metavar="TASK/MODEL", help="the digests of these alone, tried whole")
     options.add_argument("--also", nargs="+", metavar="TASK/MODEL@SCALE", default=[], help="and these of a scale")
     options.add_argument("--self-test", action="store_true", help="try deliberate changes of HEAD")
     given = options.parse_args()
@@ -105,15 +105,18 @@ def main() -> int:
         if given.self_test:
             return self_test(trees["now"], directory)
         trees["then"] = _tree(given.old, directory / "then")
-        return attest(trees, trials(directory, given.only, given.also), directory, given.old)
+        return attest(trees, trials(directory, given.also), directory, given)
 
 
-def attest(trees: Mapping[str, Path], trying: list[Trial], directory: Path, old: str) -> int:
+def attest(trees: Mapping[str, Path], trying: list[Trial], directory: Path, given: argparse.Namespace) -> int:
     """Try all that has another digest now, and write the lines of what is equal: the exit code."""
     places = _run({side: (tree, trying) for side, tree in trees.items()}, directory / "codes", "--codes")
     codes = {side: json.loads((place / "codes.json").read_bytes()) for side, place in places.items()}
     pairs = list(zip(codes["then"], codes["now"], strict=True))
-    differing = [(trial, pair) for trial, pair in zip(trying, pairs, strict=True) if pair[0] != pair[1]]
+    asked = {pair for trial, pair in zip(trying, pairs, strict=True) if not given.only or _cell(trial) in given.only}
+    differing = [
+        (trial, pair) for trial, pair in zip(trying, pairs, strict=True) if pair[0] != pair[1] and pair in asked
+    ]
     found: dict[tuple[str, str], list[Outcome]] = {pair: [] for _, pair in differing}
     print(f"{len(set(pairs))} digests, {len(found)} of them changed: {len(differing)} trials", flush=True)
     tried = [trial for trial, _ in differing]
@@ -123,15 +126,16 @@ def attest(trees: Mapping[str, Path], trying: list[Trial], directory: Path, old:
         if different := found[pair][-1].difference:
             print(f"NOT EQUAL {pair[0][:8]} {pair[1][:8]}: {trial.name}: {different}", flush=True)
     equal = {pair: all_of for pair, all_of in found.items() if not any(outcome.difference for outcome in all_of)}
-    _write([_line(pair, outcomes, old) for pair, outcomes in equal.items()])
+    _write([_line(pair, outcomes, given.old) for pair, outcomes in equal.items()])
     print(f"{len(equal)} digests are equal: lines of {PATH.relative_to(ROOT)}; {len(found) - len(equal)} are not")
     return int(len(equal) < len(found))
 
 
 def self_test(now: Path, directory: Path) -> int:
     """Try each deliberate change on runs that it reaches; the exit code is 1 where one of them does not notice it."""
-    every = trials(directory, sorted({name for change in CHANGES for name in change.tried.split()}), [])
-    trying = list({_cell(trial): trial for trial in reversed(every) if trial.scale == "demo"}.values())
+    every = [trial for trial in trials(directory, []) if trial.scale == "demo"]
+    tried = {name for change in CHANGES for name in change.tried.split()}
+    trying = list({_cell(trial): trial for trial in reversed(every) if _cell(trial) in tried}.values())
     sides, unnoticed = {"then": (now, trying)}, 0
     for number, change in enumerate(CHANGES):
         sides[str(number)] = (
@@ -153,15 +157,14 @@ def self_test(now: Path, directory: Path) -> int:
 # What is tried
 
 
-def trials(directory: Path, only: list[str] | None, also: list[str]) -> list[Trial]:
+def trials(directory: Path, also: list[str]) -> list[Trial]:
     """Those of published runs, and of `also`, at their own sizes, and of these models at `demo`."""
     specs: dict[tuple[str, str, str], tuple[int, dict[str, Any]]] = {}
     for place in sorted((ROOT / "docs" / "evidence").iterdir()):
         if place.is_dir():
             for name, files in Publication(place).runs():
                 record, (task, model, seed) = json.loads(files["run.json"]), name.split("/")
-                if not only or f"{task}/{record['spec']['model']}" in only:
-                    specs.setdefault((place.name, task, model), (int(seed.removeprefix("seed")), record["spec"]))
+                specs.setdefault((place.name, task, model), (int(seed.removeprefix("seed")), record["spec"]))
     for name, _, scale in (text.partition("@") for text in also):
         specs |= {(scale, *key): run for key, run in _configured(_scale(scale), {name})}
     cells = {f"{task}/{spec['model']}" for (_, task, _), (_, spec) in specs.items()}
