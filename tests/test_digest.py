@@ -4,6 +4,7 @@ import re
 import shutil
 
 import pytest
+from attest_changes import CHANGES
 from conftest import ROOT, refused
 
 from hidden_dynamics.configuration.runs import Run, all_runs, code_of
@@ -249,6 +250,21 @@ def test_definitions_are_followed_once_installed_packages_by_name_only_and_nothi
     assert others == dict.fromkeys(["numpy:", "numpy.pi:", "torch.nn:", "torch.nn.Module:"], "")
 
 
+CIRCLE = ["def even(n): return n == 0 or odd(n - 1)\n", "def odd(n): return n != 0 and even(n - 1)\n"]
+
+
+def test_definitions_that_name_each_other_have_a_digest_each_wherever_they_lie(sources):
+    names = ("cells.even", "cells.odd", "cells.twice")
+    write(sources, {"cells.py": "".join([*CIRCLE, "def twice(n): return 2 * even(n)\n"])})
+    before = [code(name) for name in names]
+    assert len({*before}) == 3
+    apart = f"from deep.odds import odd\n{CIRCLE[0]}def twice(n): return 2 * even(n)\n"
+    write(sources, {"cells.py": apart, "deep/odds.py": f"from cells import even\n{CIRCLE[1]}"})
+    assert [code(name) for name in names] == before
+    write(sources, {"deep/odds.py": f"from cells import even\n{CIRCLE[1].replace('!=', '>')}"})
+    assert not {*before} & {code(name) for name in names}
+
+
 @pytest.mark.parametrize("name", ["cells.Nothing", "nowhere.Cell", "cells.Cell.forward"])
 def test_an_unknown_name_is_refused(sources, name):
     write(sources, {"cells.py": BASE})
@@ -329,45 +345,57 @@ def touched(digests, library, monkeypatch):
     forget()
 
 
-FILTERS, IMAGE_NETWORKS = "models/momentum/filters.py", "models/image_networks.py"
-MODRELU = "models/recurrent/modrelu.py"
-MOMENTUM = "self.s * g if state is None else self.mu * state + self.s * g"
-
+FILTERS = "models/momentum/filters.py"
 JOINED = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}}}}}}
-WITH_MOMENTUM = {"momentum_lstm", "scaled_lstm", "gain_lstm", "momentum_dtriv", "scaled_dtriv"}  # a control's is 0
-ORTHOGONAL = {"dtriv", "momentum_dtriv", "scaled_dtriv", "adam_dtriv", "rmsprop_dtriv", "sr_dtriv"}
-RESTARTED = {"sr_lstm", "sr_scaled_lstm", "nag_lstm", "sr_dtriv"}
-PIXELS = {"mnist", "pmnist", "mnist_ablation", "pmnist_dtriv", "pmnist_gradients"}
-IMAGES = {"mnist_images", "svhn_images", "cifar10_images"}
-ALL = None
-EDITS = [
-    # file, what stands there, what does instead; the runs that it touches: all, or those of these models or tasks
-    (FILTERS, MOMENTUM, "self.s * g", WITH_MOMENTUM),
-    (FILTERS, "return j / (j + 3)", "return j / (j + 4)", RESTARTED),
-    (MODRELU, "torch.addcmul(bias, z, sign, out=size).relu_()", "torch.addcmul(bias, z, sign, out=size)", ORTHOGONAL),
-    ("training/building.py", "manual_seed(run", "manual_seed(1 + run", ALL),
-    ("training/optimisers.py", "loss.backward()", "(2 * loss).backward()", ALL),
-    ("data/streams.py", "np.random.PCG64(", "np.random.Philox(", ALL),
-    ("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1", {"ptb", "ptb_ablation"}),
-    (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}),
-    ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", IMAGES),
-    ("tasks/pixels.py", "FIXED_PERMUTATION = 92916", "FIXED_PERMUTATION = 1", PIXELS),
-]
 
 
-@pytest.mark.parametrize(("file", "old", "new", "where"), EDITS, ids=[edit[1] for edit in EDITS])
-def test_a_change_touches_just_the_runs_that_use_it(touched, digests, file, old, new, where):
+@pytest.mark.parametrize("change", CHANGES, ids=[change.what for change in CHANGES])
+def test_a_changed_behaviour_touches_just_the_runs_that_it_reaches(touched, digests, change):
     runs, _ = digests
-    expected = {run.id for run in runs if where is ALL or {run.model, run.task} & where}
-    assert {run.id for run in touched((file, old, new))} == expected
+    reached = {run.id for run in runs if change.reaches(run.task, run.model)}
+    assert {run.id for run in touched((change.file, change.old, change.new))} == reached
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("training/reported.py", "training/decided.py"),
+        ("tasks/schedule.py", "training/deep/order_of_batches.py"),
+        ("models/momentum", "models/recurrent/input_filters"),
+    ],
+)
+def test_a_module_or_a_package_that_moves_with_its_imports_touches_no_run(touched, library, old, new):
+    names = [f"hidden_dynamics.{path.removesuffix('.py').replace('/', '.')}" for path in (old, new)]
+    root = library / "hidden_dynamics"
+    shutil.copytree(root, library / "before")
+    (root / new).parent.mkdir(exist_ok=True)
+    shutil.move(root / old, root / new)
+    for path in root.rglob("*.py"):
+        path.write_text(
+            re.sub(rf"{re.escape(names[0])}\b", names[1], path.read_text(encoding="utf-8")), encoding="utf-8"
+        )
+    try:
+        assert touched() == []
+        assert names[0] not in "".join(path.read_text(encoding="utf-8") for path in root.rglob("*.py"))
+    finally:
+        shutil.rmtree(root)
+        shutil.move(library / "before", root)
 
 
 def test_wording_keeping_of_states_and_rendering_touch_no_run(touched):
     """All at once: one that touches a run is found by leaving out the others."""
     assert (
         touched(
-            (FILTERS, '"""v_t = mu v_{t-1} + s g_t', '"""In other words: v_t = mu v_{t-1} + s g_t'),
-            (FILTERS, "class Momentum(nn.Module):", "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):"),
+            (
+                "models/momentum/filters.py",
+                '"""v_t = mu v_{t-1} + s g_t',
+                '"""In other words: v_t = mu v_{t-1} + s g_t',
+            ),
+            (
+                "models/momentum/filters.py",
+                "class Momentum(nn.Module):",
+                "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):",
+            ),
             ("tasks/images.py", "image / levels", "image"),  # a docstring
             ("training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 30.0"),
             ("training/interruption.py", "signal.SIGTERM, signal.SIGINT", "signal.SIGTERM"),

@@ -91,7 +91,8 @@ class Artifact(ABC):
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (of hidden_dynamics.artifacts.sheet.page) of its
         sources (hidden_dynamics.artifacts.sources.Sources), by `draw(artifact, sources)` of its kind's module.
 
-        It stands beside the class: what only lists artifacts does not depend on the drawing.
+        It stands beside the class and is found by the module's name, so that what only lists artifacts is not made
+        again where a drawing changes.
 
         Raises:
             UserError: a file is missing, damaged, or of something else.

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.equal_code import equals_of
+from hidden_dynamics.configuration.equal_code import equals_of, tried_at
 from hidden_dynamics.configuration.runs import Run, code_of, resampled
 from hidden_dynamics.papers.deviations import data_text, deviations, is_resized, original_of
 from hidden_dynamics.papers.published import within_sentence
@@ -67,14 +67,17 @@ def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
 def runs_note(rows: Sequence[Mapping[str, str]]) -> str:
     """Seeds, devices, precisions, commits and variants of runs: "Seeds: 0, 1. Trained on: cpu. ... Variants ..."
 
-    A + after a commit stands for changes that were not committed.
+    A + after a commit stands for changes that were not committed. Runs by earlier code that is taken for today's are so
+    by trial trainings (published/equal_code.csv).
 
     Args:
         rows: of a summary or of measured features.
     """
     seeds, devices, precisions = ({row[column] for row in rows} for column in ("seed", "device", "precision"))
     commits = sorted({f"{row['commit'][:10]}{'+' * row['commit'].endswith('+')}" for row in rows if row["commit"]})
-    code = f" Code: commit {', '.join(commits)}." if commits else ""
+    tried = ", ".join(tried_at({row["code"] for row in rows if "code" in row}))
+    equal = f"; equal to the bit in trial trainings at {tried}" if tried else ""
+    code = f" Code: commit {', '.join(commits)}{equal}." if commits else ""
     return (
         f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. Precision: "
         f"{', '.join(sorted(precisions))}.{code} {variants_note(json.loads(row['variants']) for row in rows)}"

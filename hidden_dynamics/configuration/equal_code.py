@@ -5,8 +5,10 @@ tools/attest.py writes a line where trial trainings by both codes agree to the b
 
 import csv
 import functools
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
 PATH = ROOT / "published" / "equal_code.csv"
@@ -32,11 +34,17 @@ class Equal(NamedTuple):
 
 @functools.cache
 def all_equal() -> tuple[Equal, ...]:
-    """All lines; none where the file is not there."""
+    """All lines; none where the file is not there. A `UserError` where it is damaged."""
     if not PATH.is_file():
         return ()
-    with PATH.open(encoding="utf-8", newline="") as lines:
-        return tuple(Equal(**line) for line in csv.DictReader(lines))
+    try:
+        with PATH.open(encoding="utf-8", newline="") as lines:
+            columns, *rows = csv.reader(lines, strict=True)
+        if columns != list(Equal._fields):
+            raise ValueError(columns)
+        return tuple(Equal(*row) for row in rows)
+    except (TypeError, ValueError, csv.Error):  # other columns, or fewer; no text
+        raise UserError(f"{PATH} is damaged: restore it with git.", file=PATH) from None
 
 
 @functools.cache
@@ -48,3 +56,14 @@ def equals_of(code: str) -> frozenset[str]:
         found.add(new)
         waiting += [line.old for line in all_equal() if line.new == new and line.old not in found]
     return frozenset(found)
+
+
+def tried_at(codes: Iterable[str]) -> list[str]:
+    """The commits at which trial trainings found code equal to what later code became, in one step or several."""
+    found, waiting = set[Equal](), [*codes]
+    while waiting:
+        old = waiting.pop()
+        steps = {line for line in all_equal() if line.old == old} - found
+        found |= steps
+        waiting += [line.new for line in steps]
+    return sorted({line.new_commit for line in found if line.result})
