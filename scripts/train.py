@@ -33,7 +33,9 @@ from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.measurements.processes import processor
 from hidden_dynamics.results import records, writing
+from hidden_dynamics.results.run_files import ITEMS
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
@@ -71,7 +73,7 @@ def train_all() -> int:
     with devices.turn(device, configuration.settings.runs_per_gpu) as device:
         for run in runs:
             with alone(Path(run.directory, ".lock"), run.id):
-                sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, "checkpoint.pt"))
+                sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, ITEMS, "checkpoint.pt"))
                 done.append(train_run(configuration, run, device))
     return int(not (given.job or all(done)))
 
@@ -107,6 +109,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         "split": task.split if task else None,
         "limits": task.limits if task else None,
         "device": devices.name_of(device),
+        "processor": processor(),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
         "commit": history.commit,

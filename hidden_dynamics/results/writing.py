@@ -1,5 +1,6 @@
-"""The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and, where it recorded
-gradients or predictions, hidden_gradients.npz and predictions.npz. A run that failed leaves them empty, and no weights.
+"""The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt; items.npz where its task
+keeps some; where it recorded gradients or predictions, hidden_gradients.npz and predictions.npz. A run that failed
+leaves them empty, and no weights.
 """
 
 import io
@@ -7,6 +8,7 @@ import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,10 +17,12 @@ from torch import nn
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.results.run_files import with_checksums
+from hidden_dynamics.results.run_files import ITEMS, with_checksums
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import chosen, of_history
+
+MOST = 25_000  # bytes that items.npz may have
 
 
 def write(
@@ -62,6 +66,9 @@ def write(
     reported = chosen(history.metrics, training["report"])
     if reported:
         reported["metrics"] |= of_history(history.metrics, norms)
+    if history.items:
+        written.append(ITEMS)
+        _write_items(directory / ITEMS, history, reported["iteration"] if reported else None)
     record = {
         **about,
         "parameters": None if network is None else sum(parameter.numel() for parameter in network.parameters()),
@@ -77,6 +84,25 @@ def write(
     with atomic(directory / "run.json") as handle:
         json.dump(with_checksums(record, directory, written), handle, indent=2)
         handle.write("\n")
+
+
+def _write_items(path: Path, history: History, reported: float | None) -> None:
+    """By "<iteration>.<name>". Of more than `MOST` bytes the evaluations' last arrays are left out, the reported one's
+    after the others'."""
+    arrays = [
+        (rank, iteration != reported, f"{iteration}.{name}", array.numpy())
+        for iteration, items in history.items.items()
+        for rank, (name, array) in enumerate(items.items())
+    ]
+    arrays.sort(key=lambda each: each[:3])
+    while True:
+        buffer, content = io.BytesIO(), dict[str, Any](each[2:] for each in arrays)
+        np.savez_compressed(buffer, **content)
+        if buffer.tell() <= MOST or not arrays:
+            break
+        arrays.pop()
+    with atomic(path, "wb") as handle:
+        handle.write(buffer.getbuffer())
 
 
 def _write_bytes(path: Path, save: Callable[..., None], *content: object, **arrays: np.ndarray) -> None:

@@ -1,5 +1,7 @@
+# pyright: reportUnknownMemberType=false
 """The training loop: one run from its first iteration or its checkpoint to its end."""
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -40,6 +42,8 @@ class History:
         averaged_since: the iterations after which the averaging of the weights began, or None.
         gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
         commit: of the code that it began with, as `hidden_dynamics.system.commit` gives it.
+        items: what was said of each item of the test set (`Task.items`), by the iteration of the evaluation: of the
+            one that is reported so far, and of the last.
     """
 
     iteration: int = 0
@@ -54,6 +58,7 @@ class History:
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0
     commit: str | None = None
+    items: dict[int, dict[str, torch.Tensor]] = field(default_factory=dict)
 
 
 class RecordingCore(Protocol):
@@ -133,6 +138,7 @@ def train(
                     _save(run, checkpoint)
             _save(run, checkpoint)
             if run.best is not None:
+                _test_last(run, interruption)
                 run.network.load_state_dict(run.best)
                 _test(run, checkpoint, interruption)
             interruption.check()
@@ -243,6 +249,8 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     report = run.settings["report"]
     known(report["metric"], row, "metric", f"task {run.spec['task']}: training.report.metric")
     history.metrics.append(row)
+    if not tested_apart(run.task):
+        _keep_items(run, history.iteration)
     if tested_apart(run.task) and place_of(history.metrics, report) == len(history.metrics) - 1:
         run.best = {name: tensor.detach().clone() for name, tensor in run.evaluated.state_dict().items()}
     _average_if_due(run)
@@ -277,6 +285,32 @@ def _average_if_due(run: Training) -> None:
         run.history.averaged_since = run.history.iteration
 
 
+def _keep_items(run: Training, iteration: int) -> None:
+    """Of those that were kept, only the items of the reported evaluation and of the last stay."""
+    history, place = run.history, place_of(run.history.metrics, run.settings["report"])
+    if run.task.items is not None:
+        history.items[iteration] = {name: torch.from_numpy(array) for name, array in run.task.items.items()}
+    wanted = {int(row["iteration"]) for row in (history.metrics[-1], history.metrics[-1 if place is None else place])}
+    history.items = {at: items for at, items in history.items.items() if at in wanted}
+
+
+def _test_last(run: Training, interruption: Interruption) -> None:
+    """Items of the last evaluation, whose weights these are, where the test will be of other ones: one test more."""
+    history, task, start = run.history, tested_apart(run.task), time.perf_counter()
+    last = int(history.metrics[-1]["iteration"])
+    moved_on = history.iteration != last or history.diverged_at is not None
+    tested = place_of(history.metrics, run.settings["report"]) == len(history.metrics) - 1 or last in history.items
+    if task is None or task.items is None or moved_on or tested:
+        return
+    run.evaluated.eval()
+    task.items = {}  # which they are where a solver fails
+    devices = [run.device] if run.device.type == "cuda" else []  # whose generators are to stay as they are
+    with contextlib.suppress(SolverFailure), interruption.immediate(), torch.no_grad(), torch.random.fork_rng(devices):
+        task.evaluate_test(run.evaluated)
+    _keep_items(run, last)
+    history.evaluation_seconds += time.perf_counter() - start
+
+
 def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> None:
     """Measure the network, which has the reported evaluation's weights and keeps them, on the test set, once."""
     history, start = run.history, time.perf_counter()
@@ -292,6 +326,8 @@ def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> 
     place = place_of(history.metrics, run.settings["report"])
     assert place is not None  # of the evaluation whose weights these are
     history.metrics[place].update(measured)
+    if measured:
+        _keep_items(run, int(history.metrics[place]["iteration"]))
     history.evaluation_seconds += time.perf_counter() - start
     run.average = run.best = None  # no training goes on from here: one copy of the weights is enough
     _save(run, checkpoint)
