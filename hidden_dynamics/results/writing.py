@@ -6,9 +6,9 @@ leaves them empty, and no weights.
 import io
 import json
 import platform
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -96,8 +96,11 @@ def _write_items(path: Path, history: History, reported: float | None) -> None:
     ]
     arrays.sort(key=lambda each: each[:3])
     while True:
-        buffer, content = io.BytesIO(), dict[str, Any](each[2:] for each in arrays)
-        np.savez_compressed(buffer, **content)
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as archive:  # numpy's own takes a quarter more
+            for *_, name, array in arrays:
+                with archive.open(f"{name}.npy", "w") as member:
+                    np.lib.format.write_array(member, array)
         if buffer.tell() <= MOST or not arrays:
             break
         arrays.pop()

@@ -115,6 +115,6 @@ class PredictingTask(Task[Net, Batch]):
         """Arrays by name, of the network as training leaves it."""
 
 
-def tested_apart(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
+def as_validated(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
     """The task, if a test follows its evaluations."""
     return task if isinstance(task, ValidatedTask) and task.validated else None

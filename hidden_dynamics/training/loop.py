@@ -19,7 +19,7 @@ from hidden_dynamics.configuration.spec import Training as Settings
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks.schedule import AnySchedule
-from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, tested_apart
+from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, as_validated
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
 from hidden_dynamics.training.optimisers import Network, learn, set_rate
@@ -249,9 +249,9 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     report = run.settings["report"]
     known(report["metric"], row, "metric", f"task {run.spec['task']}: training.report.metric")
     history.metrics.append(row)
-    if not tested_apart(run.task):
+    if not as_validated(run.task):
         _keep_items(run, history.iteration)
-    if tested_apart(run.task) and place_of(history.metrics, report) == len(history.metrics) - 1:
+    if as_validated(run.task) and place_of(history.metrics, report) == len(history.metrics) - 1:
         run.best = {name: tensor.detach().clone() for name, tensor in run.evaluated.state_dict().items()}
     _average_if_due(run)
     history.evaluation_seconds += time.perf_counter() - start
@@ -296,7 +296,7 @@ def _keep_items(run: Training, iteration: int) -> None:
 
 def _test_last(run: Training, interruption: Interruption) -> None:
     """Items of the last evaluation, whose weights these are, where the test will be of other ones: one test more."""
-    history, task, start = run.history, tested_apart(run.task), time.perf_counter()
+    history, task, start = run.history, as_validated(run.task), time.perf_counter()
     last = int(history.metrics[-1]["iteration"])
     moved_on = history.iteration != last or history.diverged_at is not None
     tested = place_of(history.metrics, run.settings["report"]) == len(history.metrics) - 1 or last in history.items
@@ -315,7 +315,7 @@ def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> 
     """Measure the network, which has the reported evaluation's weights and keeps them, on the test set, once."""
     history, start = run.history, time.perf_counter()
     run.network.eval()
-    measured, task = dict[str, float](), tested_apart(run.task)
+    measured, task = dict[str, float](), as_validated(run.task)
     assert task is not None  # else no weights were kept for it
     try:
         with interruption.immediate(), torch.no_grad():
