@@ -40,8 +40,9 @@ from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PRE
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.measurements.processes import processor
 from hidden_dynamics.results import records, writing
-from hidden_dynamics.results.run_files import is_finished
+from hidden_dynamics.results.run_files import ITEMS, is_finished
 from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of, uncommitted
@@ -81,7 +82,7 @@ def train_all() -> int:
     with devices.turn(device, configuration.settings.runs_per_gpu) as device:
         for run in runs:
             with alone(Path(run.directory, ".lock"), run.id):
-                sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, UNDERWAY, "checkpoint.pt"))
+                sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, ITEMS, UNDERWAY, "checkpoint.pt"))
                 done.append(train_run(configuration, run, device))
     return int(not (given.job or all(done)))
 
@@ -146,6 +147,7 @@ def about_of(
         "split": task.split if task else None,
         "limits": task.limits if task else None,
         "device": devices.name_of(device),
+        "processor": processor(),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
         "fingerprint": run.fingerprint(data.digest),

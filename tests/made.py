@@ -84,6 +84,7 @@ def record_of(
         "split": None,
         "limits": None,
         "device": "cpu",
+        "processor": "A processor",
         "threads": 1,
         "code": f"code of {run.model}",
         "commit": None,

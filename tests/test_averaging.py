@@ -5,6 +5,7 @@ import math
 import signal
 
 import loops
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -175,6 +176,43 @@ def test_the_files_of_the_run_have_the_test_where_it_belongs(tmp_path):
     about = json.loads((tmp_path / "run.json").read_text())
     assert about["averaged_since"] == 12 and about["reported"]["metrics"]["test_loss"] == float(rows[4][-1])
     assert torch.load(tmp_path / "model.pt")["weight"].sum().item() == float(rows[4][-1])
+
+
+class Saying(Scripted):
+    """Of each of three items its test says the same as of the network."""
+
+    items = {}
+
+    def evaluate_test(self, network):
+        measured = super().evaluate_test(network)
+        self.items = {"said": np.full(3, measured["test_loss"] + 0 * torch.rand(()).item(), np.float32)}
+        return measured
+
+
+@pytest.mark.parametrize(("losses", "best"), [(LOSSES, 4), ([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], 5), ([1.0, *[2.0] * 5], 0)])
+def test_items_are_of_the_reported_evaluation_and_of_the_last_and_change_nothing(tmp_path, losses, best):
+    plain, saying = Scripted(list(losses)), Saying(list(losses))
+    whole, network = run_loop(tmp_path / "plain", plain), run_loop(tmp_path / "saying", saying)
+    loops.assert_same(*network, whole)
+    kept = {at: items["said"].tolist() for at, items in network[0].items.items()}
+    assert kept == {3 * (k + 1): pytest.approx([saying.evaluated[k].sum().item()] * 3) for k in {best, 5}}
+    assert saying.tests == len({best, 5})
+    again, _ = run_loop(tmp_path / "saying", Saying([]))
+    assert {at: items["said"].tolist() for at, items in again.items.items()} == kept
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_training_stopped_in_either_of_its_tests_has_the_items_of_one_that_was_not(tmp_path, at):
+    whole, _ = run_loop(tmp_path / "whole", Saying(list(LOSSES)))
+    task = Saying(list(LOSSES))
+    test, count = task.evaluate_test, iter(range(1, 3))
+    task.evaluate_test = lambda network: signal.raise_signal(signal.SIGTERM) if next(count) == at else test(network)
+    with pytest.raises(Interrupted):
+        run_loop(tmp_path / "stopped", task)
+    history, _ = run_loop(tmp_path / "stopped", Saying([]))
+    assert {at: items["said"].tolist() for at, items in history.items.items()} == {
+        at: items["said"].tolist() for at, items in whole.items.items()
+    }
 
 
 # Interruptions

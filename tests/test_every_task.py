@@ -21,12 +21,14 @@ from hidden_dynamics.configuration.schema import Training
 from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.configuration.spec import Training as TrainingSpec
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.tasks.task import Task
+from hidden_dynamics.tasks.scoring import area_under_roc
+from hidden_dynamics.tasks.task import Task, as_validated
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.building import build
 from hidden_dynamics.training.optimisers import learn
 
 CPU = torch.device("cpu")
+SPORADIC = {"mse": "squared_error", "negll": "negll"}
 CONFIGURATION = load(parse_settings(json.dumps({"scale": "demo"})))
 RUNS = {name: runs_on(CONFIGURATION, name, [0])[0] for name in CONFIGURATION.tasks}
 WITH_SETTINGS = {run.spec["task_class"]: name for name, run in RUNS.items() if run.spec["task_settings"]}
@@ -66,9 +68,43 @@ def test_it_learns_and_is_measured(name: str):
     batch = task.batch(*task.schedule(training, 0).indices(0))
     assert math.isfinite(learn(task, network, updating, batch, training))
     with torch.no_grad():
-        measured = task.evaluate(network.eval())
+        measured = tested = task.evaluate(network.eval())
+        if validating := as_validated(task):
+            tested = validating.evaluate_test(network)
+    if run.spec["task_settings"].get("scores") != "pooled":  # a patient's samples are one item
+        expected = of_items(task, task.items)
+        exact = 1 / 16 if "class" in task.items else 1e-4
+        assert {name: tested[name] for name in expected} == pytest.approx(expected, rel=exact)
+    assert len({len(array) for array in task.items.values()}) == 1
     assert measured and set(measured) <= set(CONFIGURATION.metrics)
     assert (training["report"]["metric"] in measured) or training["report"]["metric"] == "train_loss"
+
+
+def of_items(task, items):
+    """What a test measured, of what it said of each item."""
+    means = {name: np.mean(array, dtype=np.float64) for name, array in items.items()}
+    match type(task).__name__:
+        case "Adding":
+            return {"test_loss": means["squared_error"]}
+        case "Copying":
+            return {"test_loss": means["loss"] / (task.blanks + 2 * task.letters)}
+        case "PixelClassification" | "ImageClassification":
+            labels = task.test_labels if hasattr(task, "test_labels") else task.labels["test"]
+            return {"test_loss": means["loss"], "test_accuracy": np.mean(items["class"] == labels.numpy())}
+        case "LanguageModelling":
+            return {"test_loss": items["loss"].sum() / task.test_set["size"]}
+        case "SpeechPrediction":
+            return {"test_loss": np.average(items["squared_error"], weights=task.test.lengths)}
+        case "SporadicForecasting":
+            return {f"test_{name}": means[key] / means["observed"] for name, key in SPORADIC.items()}
+        case "Mortality":
+            auc = area_under_roc(task.died[task.parts["test"]], items["probability"])
+            return {"test_auc": auc, "test_interpolation_mse": means["squared_error"]}
+        case "SeriesRegression":
+            return {f"test_{task.settings.targets}_mse": means["squared_error"]}
+        case "ActivityRecognition":
+            return {"test_time_point_accuracy": means["right"] / means["labelled"]}
+    raise AssertionError(task)
 
 
 # A task of one's own

@@ -15,6 +15,7 @@ from conftest import ROOT
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import OUTPUTS, find
 from hidden_dynamics.data import prepared
+from hidden_dynamics.results.run_files import ITEMS
 
 TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
 
@@ -148,7 +149,7 @@ class Workplace:
         assert all(record.pop("seconds")["training"] > 0 for record in records)
         assert all(record.pop("checksum") and record["files"].pop("clock.csv") for record in records)  # of seconds, too
         assert records[0] == records[1]
-        assert sorted(path.name for path in run.glob("[!.]*")) == sorted([*OUTPUTS, "checkpoint.pt"])
+        assert sorted(path.name for path in run.glob("[!.]*")) == sorted([*OUTPUTS, ITEMS, "checkpoint.pt"])
 
 
 @pytest.fixture(scope="module", params=list(RUNS))

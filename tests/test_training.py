@@ -29,10 +29,11 @@ from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.results import rows, writing
 from hidden_dynamics.results.records import record_of as archived
-from hidden_dynamics.results.run_files import RunFiles, is_finished
+from hidden_dynamics.results.run_files import ITEMS, RunFiles, is_finished
 from hidden_dynamics.results.under_way import UNDERWAY, UnderWay
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.commit import commit_of
+from hidden_dynamics.tasks.items import of_classes
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.tasks.task import PredictingTask, TaskOfParts, ValidatedTask
 from hidden_dynamics.training import devices, loop, optimisers
@@ -415,6 +416,35 @@ def in_turns():
     return spec_of(alternating=True), OfParts, lambda: Turns(noise=1.0)
 
 
+@pytest.mark.parametrize(
+    ("count", "left"),
+    [(10_000, None), (14_000, ["2.class", "2.loss", "4.class"]), (26_032, ["2.class", "4.class"]), (10**6, [])],
+)
+def test_items_are_left_out_beyond_what_a_record_may_have(tmp_path, count, left):
+    """As of images, whose classes are all alike and whose losses differ; more of the reported evaluation than of the
+    last."""
+    rng = np.random.default_rng(0)
+    logits, labels = (torch.from_numpy(rng.normal(0, 3, (count, 10))), torch.from_numpy(rng.integers(0, 10, count)))
+    items = {name: torch.from_numpy(each) for name, each in of_classes(logits, labels).items()}
+    metrics = [{"iteration": k, "epoch": k, "train_loss": 1.0, "test_loss": k} for k in (2, 4)]
+    writing.write(
+        tmp_path, {}, loop.History(metrics=metrics, items={2: items, 4: items}), Linear(), spec_of()["training"]
+    )
+    found = RunFiles(tmp_path).items()
+    assert (tmp_path / ITEMS).stat().st_size <= 25_000
+    whole = ["2.class", "2.loss", "4.class", "4.loss"]
+    assert sorted(f"{at}.{name}" for at in found for name in found[at]) == (whole if left is None else left)
+    losses = nn.functional.cross_entropy(logits, labels, reduction="none").numpy()
+    assert "loss" not in found.get(2, {}) or np.allclose(found[2]["loss"], losses, rtol=1 / 16, atol=1e-4)
+
+
+def test_a_run_without_items_is_named(tmp_path):
+    writing.write(tmp_path, {}, loop.History(), Linear(), spec_of()["training"])
+    with pytest.raises(UserError) as refusal:
+        RunFiles(tmp_path).items()
+    assert refusal.value.file == str(tmp_path / ITEMS)
+
+
 def test_a_task_without_losses_of_parts_is_not_trained_in_turn(tmp_path):
     spec, _, network = in_turns()
     with pytest.raises(UserError, match="training.alternating: Regression"):
@@ -657,7 +687,7 @@ def call(ended):
 def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint(workplace, call):
     code, out, err = call(workplace.arguments())
     assert (code, err) == (0, "") and "adding/lstm-n4/seed0: finished after 6 iterations" in out
-    assert workplace.files() == sorted([*OUTPUTS, "checkpoint.pt"])
+    assert workplace.files() == sorted([*OUTPUTS, ITEMS, "checkpoint.pt"])
     about = json.loads((workplace.run / "run.json").read_text())
     losses = np.load(workplace.run / "train_loss.npy")
     with (workplace.run / "metrics.csv").open() as handle:
@@ -667,7 +697,10 @@ def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint
     assert [row["train_loss"] for row in rows] == pytest.approx([losses[:4].mean(), losses[4:].mean()], rel=1e-12)
     assert (about["status"], about["diverged_at"], about["iterations"]) == ("finished", None, 6)
     assert about["naive"]["train_loss"] == {"best constant": 1 / 6} and about["test_set"]["size"] > 0
-    assert about["commit"] == commit_of(ROOT)
+    assert about["commit"] == commit_of(ROOT) and about["processor"]
+    items = RunFiles(workplace.run).items()  # the adding task's, whose evaluations are of the test set
+    assert {at: each["squared_error"].mean() for at, each in items.items()} == pytest.approx({6: rows[-1]["test_loss"]})
+    assert about["reported"]["iteration"] == 6 and set(archived(workplace.run)) == {*OUTPUTS, ITEMS} - {WEIGHTS}
     assert about["reported"]["value"] == rows[-1]["train_loss"]
     weights = torch.load(workplace.run / "model.pt")
     assert about["parameters"] == sum(weight.numel() for weight in weights.values())
@@ -755,7 +788,7 @@ def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, ca
     for module in (writing, rows):
         monkeypatch.setattr(module, "atomic", noting)
     call(workplace.arguments(workplace.config(epochs=7)))
-    assert [name for name, _ in written] == ["metrics.csv", "clock.csv", "train_loss.npy", "model.pt", "run.json"]
+    assert [name for name, _ in written] == ["metrics.csv", "clock.csv", "train_loss.npy", WEIGHTS, ITEMS, "run.json"]
     assert not any(there for _, there in written)
 
 

@@ -29,7 +29,7 @@ from hidden_dynamics.models.image_networks import output_of
 from hidden_dynamics.results.run_files import RunFiles, row_of
 from hidden_dynamics.results.trained import load_data, load_weights
 from hidden_dynamics.tasks.images import ImageClassification
-from hidden_dynamics.tasks.task import AnyTask, tested_apart
+from hidden_dynamics.tasks.task import AnyTask, as_validated
 from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
 
@@ -87,7 +87,7 @@ def _measure_run(
         return {"status": record["status"]}, None
     task, network = build(run, load_data(configuration, run, record).arrays, device)
     load_weights(network, Path(run.directory))
-    kept = record["reported"] is not None and tested_apart(task) is not None
+    kept = record["reported"] is not None and as_validated(task) is not None
     about = {"weights": "reported" if kept else "last"}
     try:
         features, labels = features_of(network, task, settings)

@@ -14,11 +14,11 @@ from typing import Any
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, UNCOMMITTED, WEIGHTS, Run
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.run_files import RECORD, disagreement, is_long_enough, verified
+from hidden_dynamics.results.run_files import ITEMS, RECORD, disagreement, is_long_enough, verified
 from hidden_dynamics.system.files import atomic
 
 KEPT = "record"
-FILES = "|".join(re.escape(name) for name in (*OUTPUTS, GRADIENTS, PREDICTIONS) if name != WEIGHTS)
+FILES = "|".join(re.escape(name) for name in (*OUTPUTS, GRADIENTS, PREDICTIONS, ITEMS) if name != WEIGHTS)
 RUNS = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]*/seed[0-9]+/({FILES})")  # the names in a task's archive
 LARGEST = 2**30  # bytes in an archive: three times as many as ptb_ablation's 125 runs of a million iterations each have
 

@@ -23,6 +23,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import first_epochs
 
 RECORD = "run.json"
+ITEMS = "items.npz"  # no output that a rule asks for: runs that were published before have none
 COLUMNS = (
     *("scale", "task", "task_title", "model", "label", "size", "paper_size", "seed"),
     *("dataset", "dataset_title", "stand_in_for", "data", "data_digest"),
@@ -142,6 +143,19 @@ class RunFiles:
             f"{path} is of {there} epochs, of which the first {self.epochs} are asked for, and {what}: ask for {there} "
         )
         return UserError(text + "epochs, or remove it and its checkpoint to train it anew.", path, "training.epochs")
+
+    def items(self) -> dict[int, dict[str, NDArray]]:
+        """What was said of each item of the test set, by the iteration of the evaluation, then by name; see the task's
+        `items`. Of the reported evaluation, and of the last, where its weights could be tested."""
+        path = self.directory / ITEMS
+        if ITEMS not in self.record()["files"]:
+            text = f"{path} is none of its run's files: its task keeps no items, or it ran before items were kept."
+            raise UserError(text, file=path)
+        found: dict[int, dict[str, NDArray]] = {}
+        for key, array in self._arrays(ITEMS).items():
+            iteration, _, name = key.partition(".")
+            found.setdefault(int(iteration), {})[name] = array
+        return found
 
     def _arrays(self, name: str) -> dict[str, NDArray]:
         with np.load(self._path(name)) as arrays:

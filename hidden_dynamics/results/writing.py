@@ -1,6 +1,6 @@
-"""The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and, where it recorded
-gradients or predictions, hidden_gradients.npz and predictions.npz. A run that failed leaves them empty, and no weights.
-Those of a run that is under way (results.under_way).
+"""The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt; items.npz where its task
+keeps some; where it recorded gradients or predictions, hidden_gradients.npz and predictions.npz. A run that failed
+leaves them empty, and no weights. Those of a run that is under way (results.under_way).
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import time
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from torch import nn
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, UNCOMMITTED, WEIGHTS
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.results.run_files import with_checksums
+from hidden_dynamics.results.run_files import ITEMS, with_checksums
 from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.tasks.schedule import AnySchedule
@@ -31,6 +32,7 @@ SECONDS = 5.0  # at least between two writings of a run that is under way
 SHARE = 0.001  # of the run's time, at most, is spent on them
 FIRST = 0.02  # seconds that the first one is taken to last
 LOSSES = 50  # the last ones that underway.json tells
+MOST = 25_000  # bytes that items.npz may have
 
 
 def write(
@@ -78,6 +80,10 @@ def write(
     if network is not None and not failed:
         weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
         _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
+    if history.items:
+        written.append(ITEMS)
+        reported = chosen(history.metrics, training["report"])
+        _write_items(directory / ITEMS, history, reported["iteration"] if reported else None)
     status = "failed" if failed else "finished" if history.diverged_at is None else "diverged"
     record = _record(about, history, network, training, status, norms)
     with atomic(directory / "run.json") as handle:
@@ -165,6 +171,28 @@ class UnderWayWriter:
         record = _record(self.about, history, self.network, self.training, "running", [])
         with atomic(self.directory / UNDERWAY) as handle:
             handle.write(json.dumps({**record, "under_way": under_way}))
+
+
+def _write_items(path: Path, history: History, reported: float | None) -> None:
+    """By "<iteration>.<name>". Of more than `MOST` bytes the evaluations' last arrays are left out, the reported one's
+    after the others'."""
+    arrays = [
+        (rank, iteration != reported, f"{iteration}.{name}", array.numpy())
+        for iteration, items in history.items.items()
+        for rank, (name, array) in enumerate(items.items())
+    ]
+    arrays.sort(key=lambda each: each[:3])
+    while True:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as archive:  # numpy's own takes a quarter more
+            for *_, name, array in arrays:
+                with archive.open(f"{name}.npy", "w") as member:
+                    np.lib.format.write_array(member, array)
+        if buffer.tell() <= MOST or not arrays:
+            break
+        arrays.pop()
+    with atomic(path, "wb") as handle:
+        handle.write(buffer.getbuffer())
 
 
 def _write_bytes(path: Path, save: Callable[..., None], *content: object, **arrays: np.ndarray) -> None:

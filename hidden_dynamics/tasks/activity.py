@@ -13,6 +13,7 @@ from hidden_dynamics.data.tag_reports import TICKS
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
 from hidden_dynamics.tasks import naive_scores, partly_observed
+from hidden_dynamics.tasks.items import sums
 from hidden_dynamics.tasks.partly_observed import LatentSeriesNetwork, PartlyObserved, split
 from hidden_dynamics.tasks.scoring import area_under_roc, of_samples
 from hidden_dynamics.tasks.task import Arrays, Metrics, TaskSettings
@@ -110,6 +111,11 @@ class ActivityRecognition(PartlyObserved):
         logits = network(batch).labels
         assert logits is not None
         probabilities = torch.softmax(logits[:, labelled].double(), -1).cpu().numpy()
+        if part == "test":
+            answers, rows = torch.from_numpy(probabilities.mean(0)), batch.targets.series[labelled]
+            found = {"right": answers.argmax(1) == batch.labels[labelled].cpu(), "labelled": torch.ones(len(rows))}
+            added = {name: sums(each, rows, batch.targets.size).astype(np.uint8) for name, each in found.items()}
+            self.items = added | {"window": self.parts[part].astype(np.int32)}
         truth, scores = of_samples(self.settings.scores, batch.labels[labelled].cpu().numpy(), probabilities)
         met = np.unique(truth)
         areas = [area_under_roc(truth == activity, scores[:, activity]) for activity in met]

@@ -45,7 +45,15 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
 
     def evaluate(self, network: nn.Module) -> Metrics:
         pieces = np.array_split(self.test_letters, -(-len(self.test_letters) // TEST_BATCH))
-        losses = [self.loss(network, self._tensors(piece)).item() * len(piece) for piece in pieces]
+        losses, of_words, right = list[float](), list[Tensor](), list[Tensor]()
+        for piece in pieces:
+            x, targets = self._tensors(piece)
+            logits = network(x)
+            losses.append(functional.cross_entropy(logits.flatten(0, 1), targets.flatten()).item() * len(piece))
+            of_words.append(functional.cross_entropy(logits.movedim(2, 1), targets, reduction="none").sum(0))
+            right.append((logits.argmax(2) == targets)[-self.letters :].sum(0).to(torch.uint8))
+        found = {"loss": of_words, "right": right}  # the sum over a word's steps; of its letters, those recalled
+        self.items = {name: torch.cat(parts).cpu().numpy() for name, parts in found.items()}
         return {"test_loss": sum(losses) / len(self.test_letters)}
 
     @property

@@ -18,6 +18,7 @@ from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import ImageNetwork, output_of
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.items import of_classes
 from hidden_dynamics.tasks.task import Arrays, Metrics, PartlyTestedTask, TaskOfParts, TaskSettings, ValidatedTask
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
@@ -54,6 +55,7 @@ class ImageClassification(
     """
 
     classes = 10
+    items = {}
 
     def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.seed, self.levels = seed, float(arrays["levels"])
@@ -119,11 +121,14 @@ class ImageClassification(
         return ((self._values(part), labels) for part, labels in batches)
 
     def _measure(self, split: str, network: nn.Module) -> Metrics:
-        loss, correct, total = 0.0, 0, len(self.labels[split])
+        loss, correct, total, answers = 0.0, 0, len(self.labels[split]), list[Tensor]()
         for images, labels in self.evaluation_batches(split):
             logits = output_of(network, images).logits
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             correct += (logits.argmax(1) == labels).sum().item()
+            answers.append(logits)
+        if split == "test":
+            self.items = of_classes(torch.cat(answers), self.labels[split])
         return {f"{split}_loss": loss / total, f"{split}_accuracy": correct / total}
 
     def _values(self, images: Tensor) -> Tensor:

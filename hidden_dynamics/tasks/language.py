@@ -3,6 +3,7 @@
 
 from typing import Annotated
 
+import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
@@ -61,6 +62,8 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
             if len(self.texts[split]) // batch_size < 2:
                 raise UserError(f"the {split} text is too short for evaluation_batch_sizes.{split} {batch_size}.")
 
+    items = {}
+
     def schedule(self, training: Training, seed: int) -> SegmentSchedule:
         return SegmentSchedule(training, len(self.texts["train"]), self.settings.bptt, seed)
 
@@ -115,13 +118,16 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
 
     def _measure(self, network: nn.Module, split: str) -> Metrics:
         rows = columns(self.texts[split], self.batch_sizes[split])
-        total, hidden_state = 0.0, None
+        total, of_segments, hidden_state = 0.0, list[float](), None
         for start in range(0, len(rows) - 1, self.settings.bptt):
             targets = rows[start + 1 : start + 1 + self.settings.bptt]
             output = network(rows[start : start + len(targets)], hidden_state)
             hidden_state = output.hidden_state
             logits = output.logits.flatten(0, 1)
-            total += functional.cross_entropy(logits, targets.flatten(), reduction="sum").item()
+            of_segments.append(functional.cross_entropy(logits, targets.flatten(), reduction="sum").item())
+            total += of_segments[-1]
+        if split == "test":  # words are too many
+            self.items = {"loss": np.array(of_segments, np.float32)}
         loss = total / rows[1:].numel()
         return {f"{split}_loss": loss, f"{split}_perplexity": torch.tensor(loss, dtype=torch.float64).exp().item()}
 

@@ -19,9 +19,10 @@ from torch import Tensor
 
 from hidden_dynamics.configuration.entries import Entry
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.latent_family.family import Prediction, SeriesBatch
+from hidden_dynamics.models.latent_family.family import Prediction, SeriesBatch, entry_weights
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.items import sums
 from hidden_dynamics.tasks.task import Arrays, Batch, Metrics, PartlyTestedTask, TaskOfParts, ValidatedTask
 
 SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
@@ -76,6 +77,8 @@ class SplitSeries(ValidatedTask[Network, Batch], PartlyTestedTask[Network, Batch
         features: D, of a row.
         split: the number of series in all and in each part.
     """
+
+    items = {}
 
     def __init__(self, rows: Rows, parts: Mapping[str, np.ndarray], device: torch.device):
         self.rows, self.parts, self.device = rows, dict(parts), device
@@ -170,6 +173,11 @@ class PartlyObserved(SplitSeries[LatentSeriesNetwork, SeriesBatch]):
     def _measured(self, part: str, network: LatentSeriesNetwork) -> Metrics:
         with drawn_anew(self.device):
             return self._measure(part, network)
+
+    def _errors_of_series(self, values: Tensor, targets: Observations) -> np.ndarray:
+        """Of each series what the released MSE is the mean of, (N,), averaged over samples."""
+        errors = (values - targets.values).square().mean(0) * entry_weights(targets)
+        return sums(errors, targets.series, targets.size) * targets.size
 
     @abstractmethod
     def _measure(self, part: str, network: LatentSeriesNetwork) -> Metrics: ...

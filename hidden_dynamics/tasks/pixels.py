@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.items import of_classes
 from hidden_dynamics.tasks.task import Arrays, Metrics, Task, TaskSettings
 
 FIXED_PERMUTATION = 92916  # the seed of the fixed permutation in expRNN, on which the released code builds
@@ -58,12 +59,14 @@ class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
 
     def evaluate(self, network: nn.Module) -> Metrics:
         """Mean cross-entropy and accuracy (a fraction) over the test set."""
-        loss, correct = 0.0, 0
+        loss, correct, answers = 0.0, 0, list[Tensor]()
         batches = (torch.split(each, TEST_BATCH) for each in (self.test_images, self.test_labels))
         for images, labels in zip(*batches, strict=True):
             logits = network(self._sequences(images))
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             correct += (logits.argmax(1) == labels).sum().item()
+            answers.append(logits)
+        self.items = of_classes(torch.cat(answers), self.test_labels)
         return {"test_loss": loss / len(self.test_labels), "test_accuracy": correct / len(self.test_labels)}
 
     @property

@@ -95,6 +95,8 @@ class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, Series
         over what was observed of them, 0 where nothing was; and over all observed entries."""
         batch = self.part(part)
         values, mask = network(batch).values, batch.targets.mask
+        if part == "test":
+            self.items = {"squared_error": self._errors_of_series(values, batch.targets)}
         observed = squared_errors(values, batch.targets, mask / mask.sum()).mean()
         name = f"{part}_{self.settings.targets}_mse"
         return {name: mean_squared_error(values, batch.targets).item(), f"{name}_observed": observed.item()}

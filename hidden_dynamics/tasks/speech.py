@@ -13,6 +13,7 @@ from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data.speech import BINS, FLOOR
 from hidden_dynamics.models.ragged import valid_steps
 from hidden_dynamics.tasks import naive_scores
+from hidden_dynamics.tasks.items import sums
 from hidden_dynamics.tasks.task import Arrays, Metrics, Task, TaskSettings
 
 SILENCE = 10 * math.log10(FLOOR)  # dB, in all bins: -50
@@ -97,10 +98,15 @@ class SpeechPrediction(Task[nn.Module, Batch]):
     def _mean_loss(self, network: nn.Module, utterances: "Utterances") -> float:
         """The loss of all utterances as one batch, computed on batches of similar length."""
         by_length = np.argsort(-utterances.lengths, kind="stable")
-        total = 0.0
+        total, errors = 0.0, np.empty(len(by_length), np.float32)
         for start in range(0, len(by_length), TEST_BATCH):
             chosen = by_length[start : start + TEST_BATCH]
-            total += self.loss(network, utterances.batch(chosen)).item() * utterances.lengths[chosen].sum()
+            x, lengths, targets = utterances.batch(chosen)
+            answers, frames = network(x, lengths), torch.arange(len(chosen)).expand(int(lengths[0]), -1)
+            total += functional.mse_loss(answers, targets).item() * utterances.lengths[chosen].sum()
+            errors[chosen] = sums((answers - targets).square(), valid_steps(frames, lengths), len(chosen))
+        if utterances is self.test:
+            self.items = {"squared_error": errors / (BINS * utterances.lengths).astype(np.float32)}
         return float(total / utterances.lengths.sum())
 
 

@@ -132,15 +132,24 @@ class SporadicForecasting(
     def _measured(self, part: str, network: ForecastingNetwork) -> Metrics:
         """Mean squared error and mean negative log likelihood (nats) of a part's observed targets."""
         targets = self._targets(part)
-        return self._scores(part, *self._predicted(part, network, targets.series, self.rows.times[targets.rows]))
+        mean, logvar = self._predicted(part, network, targets.series, self.rows.times[targets.rows])
+        if part == "test":
+            (square, nats), mask = self._errors(part, mean, logvar), self.rows.mask[targets.rows]
+            found, ids = {"squared_error": square, "negll": nats, "observed": mask}, self.ids[self.parts[part]]
+            added = {name: np.where(mask, each, 0).reshape(len(ids), -1).sum(1) for name, each in found.items()}
+            self.items = {name: each.astype(np.float32) for name, each in added.items()} | {"id": ids}
+        return self._scores(part, mean, logvar)
 
     def _scores(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> Metrics:
         """Of the observed entries of a part's targets, which `mean` and `logvar` (n, D) predict."""
-        rows = self._targets(part).rows
-        mask, logvar = self.rows.mask[rows], logvar.astype(np.float64)
-        square = (self.rows.values[rows] - mean.astype(np.float64)) ** 2
-        nats = 0.5 * (math.log(2 * math.pi) + logvar + square / np.exp(logvar))
+        mask, (square, nats) = self.rows.mask[self._targets(part).rows], self._errors(part, mean, logvar)
         return {f"{part}_mse": float(square[mask].mean()), f"{part}_negll": float(nats[mask].mean())}
+
+    def _errors(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The squared error and the negative log likelihood of each entry of a part's targets, (n, D) each."""
+        logvar = logvar.astype(np.float64)
+        square = (self.rows.values[self._targets(part).rows] - mean.astype(np.float64)) ** 2
+        return square, 0.5 * (math.log(2 * math.pi) + logvar + square / np.exp(logvar))
 
     def _limits(self, arrays: Arrays) -> Metrics:
         if not np.array_equal(arrays["optimal_times"], self.rows.times[self.after]):

@@ -11,6 +11,7 @@ from torch import Tensor
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.state import FilterState
+from hidden_dynamics.tasks.items import Items
 from hidden_dynamics.tasks.naive_scores import Scores
 from hidden_dynamics.tasks.schedule import AnySchedule, Schedule, SegmentSchedule
 
@@ -41,6 +42,7 @@ class Task(ABC, Generic[Net, Batch]):
         hidden_state: what a batch hands on to the next one; part of a checkpoint.
         split: how many examples there are, {"series": ..., "train": ...}; None where the dataset's title says it.
         limits: {metric: score} of the best possible predictor, where it is known.
+        items: what the last evaluation on the test set, which sets it, said of each item; None where nothing is kept.
     """
 
     train_size: int | None = None
@@ -48,6 +50,7 @@ class Task(ABC, Generic[Net, Batch]):
     hidden_state: FilterState = None
     split: dict[str, int] | None = None
     limits: Metrics | None = None
+    items: Items | None = None
 
     @abstractmethod
     def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device): ...
@@ -122,7 +125,7 @@ class PredictingTask(Task[Net, Batch]):
         """Arrays by name, of the network as training leaves it."""
 
 
-def tested_apart(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
+def as_validated(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
     """The task, if a test follows its evaluations."""
     return task if isinstance(task, ValidatedTask) and task.validated else None
 

@@ -1,5 +1,7 @@
+# pyright: reportUnknownMemberType=false
 """The training loop: one run from its first iteration or its checkpoint to its end."""
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.system import memory
 from hidden_dynamics.tasks.schedule import AnySchedule
-from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, schedule_of, tested_apart
+from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, as_validated, schedule_of
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.devices import generators_kept
 from hidden_dynamics.training.interruption import Interrupted, Interruption
@@ -45,6 +47,8 @@ class History:
         tested: what the test at its end gave: `metrics`, `failure` of a solver, `seconds`; None before, and again where
             the training goes on. It is kept apart, since a longer training would not have made it.
         peak_memory: the MB that its process had at most, until its last evaluation; runs of one process share it.
+        items: what was said of each item of the test set (`Task.items`), by the iteration of the evaluation: of the
+            one that is reported so far, and of the last.
     """
 
     iteration: int = 0
@@ -61,6 +65,7 @@ class History:
     commit: str | None = None
     tested: dict[str, Any] | None = None
     peak_memory: int = 0
+    items: dict[int, dict[str, torch.Tensor]] = field(default_factory=dict)
 
 
 class RecordingCore(Protocol):
@@ -145,6 +150,7 @@ def train(
                     _save(run, checkpoint)
             _save(run, checkpoint)
             if run.best is not None:
+                _test_last(run, interruption)
                 _test(run, run.best, checkpoint, interruption)
             interruption.check()
         except Interrupted:
@@ -254,7 +260,9 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     report = run.settings["report"]
     known(report["metric"], row, "metric", f"task {run.spec['task']}: training.report.metric")
     history.metrics.append(row)
-    if tested_apart(run.task) and place_of(history.metrics, report) == len(history.metrics) - 1:
+    if not as_validated(run.task):
+        _keep_items(run, history.iteration)
+    elif place_of(history.metrics, report) == len(history.metrics) - 1:
         run.best = _copy_of(run.evaluated)
     _average_if_due(run)
     history.peak_memory = max(history.peak_memory, memory.peak())
@@ -289,6 +297,31 @@ def _average_if_due(run: Training) -> None:
         run.history.averaged_since = run.history.iteration
 
 
+def _keep_items(run: Training, iteration: int) -> None:
+    """Of those that were kept, only the items of the reported evaluation and of the last stay."""
+    history, place = run.history, place_of(run.history.metrics, run.settings["report"])
+    if run.task.items is not None:
+        history.items[iteration] = {name: torch.from_numpy(array) for name, array in run.task.items.items()}
+    wanted = {int(row["iteration"]) for row in (history.metrics[-1], history.metrics[-1 if place is None else place])}
+    history.items = {at: items for at, items in history.items.items() if at in wanted}
+
+
+def _test_last(run: Training, interruption: Interruption) -> None:
+    """Items of the last evaluation, whose weights these are, where the test will be of other ones: one test more."""
+    history, task, start = run.history, as_validated(run.task), time.perf_counter()
+    last = int(history.metrics[-1]["iteration"])
+    moved_on = history.iteration != last or history.diverged_at is not None
+    tested = place_of(history.metrics, run.settings["report"]) == len(history.metrics) - 1 or last in history.items
+    if task is None or task.items is None or moved_on or tested or history.tested is not None:
+        return
+    run.evaluated.eval()
+    task.items = {}  # which they are where a solver fails
+    with contextlib.suppress(SolverFailure), interruption.immediate(), torch.no_grad(), generators_kept(run.device):
+        task.evaluate_test(run.evaluated)
+    _keep_items(run, last)
+    history.evaluation_seconds += time.perf_counter() - start
+
+
 def _test(run: Training, weights: dict[str, torch.Tensor], checkpoint: Checkpoint, interruption: Interruption) -> None:
     """Give the network the weights of the reported evaluation, which it keeps, and measure it on the test set, once."""
     start, run.last = time.perf_counter(), _copy_of(run.network)
@@ -297,13 +330,16 @@ def _test(run: Training, weights: dict[str, torch.Tensor], checkpoint: Checkpoin
         return
     run.network.eval()
     tested: dict[str, Any] = {"metrics": {}, "failure": None}
-    task = tested_apart(run.task)
+    task, place = as_validated(run.task), place_of(run.history.metrics, run.settings["report"])
+    assert task is not None and place is not None  # else no weights were kept for it
     assert task is not None  # else no weights were kept for it
     try:  # a longer training draws as if there were no test
         with interruption.immediate(), torch.no_grad(), generators_kept(run.device):
             tested["metrics"] = task.evaluate_test(run.network)
     except SolverFailure as failure:
         tested["failure"] = _told(failure, "test")
+    else:
+        _keep_items(run, int(run.history.metrics[place]["iteration"]))
     run.history.tested = tested | {"seconds": time.perf_counter() - start}
     _save(run, checkpoint)
 
@@ -354,8 +390,8 @@ def _resume(run: Training, checkpoint: Checkpoint) -> None:
         run.average.load_state_dict(state["average"])
     if state["hidden_state"] is not None:
         run.task.hidden_state = map_tensors(lambda tensor: tensor.to(run.device), state["hidden_state"])
-    if not _finished(run):
-        run.history.tested = None
+    if not _finished(run) and as_validated(run.task):
+        run.history.tested, run.history.items = None, {}
 
 
 def _save(run: Training, checkpoint: Checkpoint) -> None:

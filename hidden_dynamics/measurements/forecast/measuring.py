@@ -25,7 +25,7 @@ from hidden_dynamics.measurements.forecast.stand_ins import stand_in
 from hidden_dynamics.measurements.processes import in_fresh_process, peak_resident, processor
 from hidden_dynamics.system.files import ROOT
 from hidden_dynamics.tasks.schedule import AnySchedule
-from hidden_dynamics.tasks.task import AnyTask, Task, tested_apart
+from hidden_dynamics.tasks.task import AnyTask, Task, as_validated
 from hidden_dynamics.training import devices, optimisers
 from hidden_dynamics.training.building import build
 
@@ -110,7 +110,7 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         network.eval()
         with torch.no_grad():
             evaluation = _seconds(task.evaluate, network, clock)
-            tested = tested_apart(task)
+            tested = as_validated(task)
             test = evaluation if tested else None
             if tested and evaluation < LONG:
                 test = _seconds(tested.evaluate_test, network, clock)

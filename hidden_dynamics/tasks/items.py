@@ -1,0 +1,37 @@
+# pyright: reportUnknownMemberType=false
+"""What an evaluation says of each item of a test set, in arrays that are small enough to be kept of every run."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+Items = Mapping[str, np.ndarray]  # of all items of the test set, in its order
+GREATEST = 65504.0  # in float16
+
+
+def of_classes(logits: Tensor, labels: Tensor) -> Items:
+    """The class that is said of each of n items, and its loss in nats, to 6 percent: of 10,000 images, so much fits.
+
+    Args:
+        logits: (n, classes).
+        labels: (n,).
+    """
+    losses = functional.cross_entropy(logits, labels, reduction="none").cpu().numpy()
+    bits = np.clip(losses, 0, GREATEST).astype(np.float16).view(np.uint16)
+    coarse = (bits + 0x40 & 0xFF80).view(np.float16)  # three of ten bits of the mantissa, rounded: it packs to a half
+    return {"class": logits.argmax(1).to(torch.uint8).cpu().numpy(), "loss": coarse}
+
+
+def sums(values: Tensor, items: Tensor, count: int) -> np.ndarray:
+    """Of each of `count` items the sum of its rows' values, float32.
+
+    Args:
+        values: (rows,), or (rows, D), of which all D are added.
+        items: (rows,), the item of each row.
+    """
+    rows = values.double().flatten(1).sum(1) if values.ndim > 1 else values.double()
+    added = torch.zeros(count, dtype=torch.float64).index_add_(0, items.cpu(), rows.cpu())
+    return added.float().numpy()
