@@ -103,6 +103,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     checkpoint = checkpoint_of(run, data.digest)
     state = checkpoint.load()
     if state is None and is_finished(configuration, run, data.digest):
+        Path(run.directory, UNDERWAY).unlink(missing_ok=True)
         print(f"{run.id}: there already, not trained again", flush=True)
         return True
     run = as_long_as_it_is(run, state, data.digest)

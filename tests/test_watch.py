@@ -13,7 +13,7 @@ from conftest import refused
 from loops import Linear
 from made import evaluations_of, make_run, record_of
 
-from hidden_dynamics.configuration.runs import all_runs
+from hidden_dynamics.configuration.runs import all_runs, code_of
 from hidden_dynamics.results import writing
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.under_way import UNDERWAY, UnderWay
@@ -55,9 +55,8 @@ def results(configured, tmp_path):
     def make(scale="demo"):
         configuration = configured(scale=scale, results=str(tmp_path / "results"), **ONLY)
         _, two, three, four, five, six = all_runs(configuration)
-        about = {"fingerprint": six.fingerprint("digest"), "dataset": {"digest": "digest"}}
-        make_run(tmp_path, configuration, six, seconds=1000.0, **about)
-        make_run(tmp_path, configuration, four, fingerprint="of other code")
+        make_run(tmp_path, configuration, six, seconds=1000.0, code=code_of(six))
+        make_run(tmp_path, configuration, four, code="of other code")
         make_run(tmp_path, configuration, two, status="failed", failure={"error": "ValueError: <b>no[/]"})
         under_way(configuration, three, [0.25, 0.5])
         under_way(configuration, five, [], silent=3600.0)

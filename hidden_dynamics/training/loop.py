@@ -332,7 +332,6 @@ def _test(run: Training, weights: dict[str, torch.Tensor], checkpoint: Checkpoin
     tested: dict[str, Any] = {"metrics": {}, "failure": None}
     task, place = as_validated(run.task), place_of(run.history.metrics, run.settings["report"])
     assert task is not None and place is not None  # else no weights were kept for it
-    assert task is not None  # else no weights were kept for it
     try:  # a longer training draws as if there were no test
         with interruption.immediate(), torch.no_grad(), generators_kept(run.device):
             tested["metrics"] = task.evaluate_test(run.network)
