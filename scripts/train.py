@@ -194,13 +194,12 @@ def trained(
 def told(configuration: Configuration, run: Run, error: Exception) -> str:
     """Tell of a run's failure on stderr, and in the run's list of failures; its error as one line."""
     text = " ".join(str(error).split())
-    if isinstance(error, UserError):
-        # `build` names config/tasks.yaml for all of them: its texts are in the digest of every run's code, and stay.
+    if isinstance(error, UserError) and error.key == "hyperparameters":
         every = run.spec["hyperparameters"]
-        names = every.keys() & set(re.findall(r"\w+", text.partition(" Check ")[0])) or every
+        names = every.keys() & set(re.findall(r"\w+", str(error.__cause__))) or every
         places = " and ".join(places_of(configuration, run, names)) or "config/tasks.yaml"
-        text = text.replace("in config/tasks.yaml", f"in {places}")
-    else:
+        text += f" Check them in {places}."
+    elif not isinstance(error, UserError):
         traceback.print_exception(error)
         text = f"{type(error).__name__}: {text}"
     print(f"error: {run.id} failed: {text.removeprefix(f'{run.id}: ')}", file=sys.stderr, flush=True)

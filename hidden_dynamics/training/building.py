@@ -58,6 +58,5 @@ def _network(run: Run, task: AnyTask) -> Network:
         problem = " ".join(str(error).split())  # torch's errors have several lines
         name = " with the core ".join(run.classes[part] for part in ("network", "core") if part in run.classes)
         given = json.dumps(run.spec["hyperparameters"])
-        raise UserError(
-            f"{run.id}: {name} cannot be built: {problem}. Check its hyperparameters in config/tasks.yaml: {given}."
-        ) from error
+        text = f"{run.id}: {name} cannot be built: {problem}. Its hyperparameters are {given}."
+        raise UserError(text, key="hyperparameters") from error
