@@ -46,7 +46,7 @@ class Adding(Task[nn.Module, tuple[Tensor, Tensor]]):
             x, targets = self._tensors(*(array[start : start + TEST_BATCH] for array in self.test))
             answers = network(x).squeeze(1)
             total += functional.mse_loss(answers, targets).item() * len(targets)
-            squares.append((answers - targets).square())
+            squares.append((answers.detach() - targets).square())
         self.items = {"squared_error": torch.cat(squares).cpu().numpy()}
         return {"test_loss": total / len(self.test[2])}
 

@@ -19,6 +19,7 @@ def of_classes(logits: Tensor, labels: Tensor) -> Items:
         logits: (n, classes).
         labels: (n,).
     """
+    logits = logits.detach()
     losses = functional.cross_entropy(logits, labels, reduction="none").cpu().numpy()
     bits = np.clip(losses, 0, GREATEST).astype(np.float16).view(np.uint16)
     coarse = (bits + 0x40 & 0xFF80).view(np.float16)  # three of ten bits of the mantissa, rounded: it packs to a half
@@ -32,6 +33,6 @@ def sums(values: Tensor, items: Tensor, count: int) -> np.ndarray:
         values: (rows,), or (rows, D), of which all D are added.
         items: (rows,), the item of each row.
     """
-    rows = values.double().flatten(1).sum(1) if values.ndim > 1 else values.double()
+    rows = values.detach().double().reshape(len(values), -1).sum(1)
     added = torch.zeros(count, dtype=torch.float64).index_add_(0, items.cpu(), rows.cpu())
     return added.float().numpy()
