@@ -61,6 +61,8 @@ class RunFiles:
         tested = first_epochs.tested_alone(record, self._evaluations())
         if found["reported"] and tested not in (None, found["reported"]["iteration"]):
             raise self._left_behind("the test of their best evaluation was not made")
+        if tested is None and "solver" in found:  # whose weights are of a later epoch
+            found["solver"] = None
         return found
 
     def metrics(self) -> list[dict[str, float]]:
@@ -152,9 +154,11 @@ class RunFiles:
             text = f"{path} is none of its run's files: its task keeps no items, or it ran before items were kept."
             raise UserError(text, file=path)
         found: dict[int, dict[str, NDArray]] = {}
+        end = self._end or math.inf
         for key, array in self._arrays(ITEMS).items():
             iteration, _, name = key.partition(".")
-            found.setdefault(int(iteration), {})[name] = array
+            if int(iteration) <= end:
+                found.setdefault(int(iteration), {})[name] = array
         return found
 
     def _arrays(self, name: str) -> dict[str, NDArray]:
