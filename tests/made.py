@@ -83,6 +83,7 @@ def record_of(
         "test_set": {"size": 10000, "positive": None},
         "split": None,
         "limits": None,
+        "solver": None,
         "device": "cpu",
         "processor": "A processor",
         "threads": 1,

@@ -54,8 +54,8 @@ CHANGES = [
     Change(
         "core: Adam's epsilon outside the root, too",
         "models/recurrent/adam_lstm.py",
-        "torch.addcmul(bias.unsqueeze(1), p_each, n_each.rsqrt_(), out=gates[block])",
-        "torch.addcmul(bias.unsqueeze(1), p_each, n_each.sqrt_().add_(1e-8).reciprocal_(), out=gates[block])",
+        "torch.addcmul(bias, p, torch.rsqrt(n, out=scratch), out=a_t)",
+        "torch.addcmul(bias, p, torch.sqrt(n, out=scratch).add_(1e-8).reciprocal_(), out=a_t)",
         "adding/adam_lstm timit/rmsprop_lstm",
         "lstm *??_lstm",
     ),
@@ -70,8 +70,8 @@ CHANGES = [
     Change(
         "initialisation: weights uniform, not orthogonal",
         "models/recurrent/lstm.py",
-        "nn.init.orthogonal_(parameter)",
-        "nn.init.uniform_(parameter, -0.1, 0.1)",
+        "                _orthogonal(parameter)",
+        "                nn.init.uniform_(parameter, -0.1, 0.1)",
         "adding/lstm mnist/lstm",
         "lstm *??_lstm",
     ),
@@ -197,7 +197,7 @@ CHANGES = [
     Change(
         "test: at the last weights, not those reported",
         "training/loop.py",
-        "run.network.load_state_dict(run.best)",
+        "run.network.load_state_dict(weights)",
         "pass",
         "physionet/rnn_vae mnist_images/resnet",
     ),

@@ -129,18 +129,20 @@ class RunFiles:
     @property
     def _end(self) -> int | None:
         """The iterations in the epochs that are looked at; None: all."""
-        there = verified(self.directory / RECORD)["spec"]["training"]["epochs"]
-        if self.epochs is None or there <= self.epochs:
+        if self.epochs is None or self._epochs() <= self.epochs:
             return None
         ends = (int(row["iteration"]) for row in self._evaluations() if row["epoch"] == self.epochs)
         return next(ends, None)  # None: it diverged before
+
+    def _epochs(self) -> float:
+        return verified(self.directory / RECORD)["spec"]["training"].get("epochs", 0)  # of another task's, it may lack
 
     def _evaluations(self) -> list[dict[str, float]]:
         return _numbers(self._path("metrics.csv"))
 
     def _left_behind(self, what: str) -> UserError:
         path = self.directory / RECORD
-        there = verified(path)["spec"]["training"]["epochs"]
+        there = self._epochs()
         text = (
             f"{path} is of {there} epochs, of which the first {self.epochs} are asked for, and {what}: ask for {there} "
         )
