@@ -98,7 +98,8 @@ def test_a_diverged_run_reports_nothing_and_says_why(finished, configuration, fi
 
 def test_the_record_of_another_run_or_specification_is_refused(finished, figure):
     first, second = (RunFiles(finished / run.directory) for run in figure.cell_runs[:2])
-    change_record(first, spec=first.record()["spec"] | {"training": {}})
+    spec = first.record()["spec"]
+    change_record(first, spec=spec | {"training": spec["training"] | {"batch_size": 1}})
     with refused("configured", key="spec.training"):
         rows_of(finished, figure)
     change_record(first, run=second.record()["run"])

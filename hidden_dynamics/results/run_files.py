@@ -135,7 +135,7 @@ class RunFiles:
         return next(ends, None)  # None: it diverged before
 
     def _epochs(self) -> float:
-        return verified(self.directory / RECORD)["spec"]["training"].get("epochs", 0)  # of another task's, it may lack
+        return verified(self.directory / RECORD)["spec"]["training"]["epochs"]
 
     def _evaluations(self) -> list[dict[str, float]]:
         return _numbers(self._path("metrics.csv"))
