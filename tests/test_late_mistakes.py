@@ -92,7 +92,6 @@ OTHERS = [
     (of_optimiser("mnist", aplha=0.9), OPTIMISERS),
     (of_optimiser("mnist", betas=[0.9, 0.99]), OPTIMISERS),
     (of_optimiser("mnist", momentum=-1), f"{OPTIMISERS}.momentum"),
-    (of_training("mnist", optimisers={"orthogonal": {"name": "Adam", "lr": 0.1}}), "training.optimisers"),
     (of_training("mnist", iterations_per_epoch=7), "training.iterations_per_epoch"),
     (of_training("mnist", rates={"drops": [2]}), "training.rates"),
     (of_training("ptb", rates={"scale": 2}), "training.rates"),

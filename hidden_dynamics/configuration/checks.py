@@ -126,17 +126,6 @@ def _unused(run: Run) -> Iterator[Mistake]:
         yield Mistake("training.alternating", f"{run.spec['network']} has no parts to train in turn")
     if training.get("record_predictions") and line_of(task) and not _method(task, "predictions"):
         yield Mistake("training.record_predictions", f"{run.spec['task_class']} makes none")
-    groups = _groups(run)
-    if groups and groups != set(training["optimisers"]):
-        yield Mistake("training.optimisers", f"expected one for each group of parameters: {', '.join(sorted(groups))}")
-
-
-def _groups(run: Run) -> set[str]:
-    """The names of the network's groups of parameters: its core's own and "main"; none where they are not read."""
-    own = _method(run.classes.get("core", ""), "parameter_groups")
-    found = own or _method(run.classes["network"], "parameter_groups")
-    keys = [key for each in ast.walk(found.node) if isinstance(each, ast.Dict) for key in each.keys] if found else []
-    return {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
 
 
 def _method(dotted: str, name: str) -> Definition | None:

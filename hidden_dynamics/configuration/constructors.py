@@ -7,9 +7,7 @@ nothing of what is missing: constants, types, entries of settings. What cannot b
 import ast
 import functools
 import importlib
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -17,7 +15,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, create_model
 
 from hidden_dynamics.configuration.entries import Entry
 from hidden_dynamics.configuration.schema import Positive, Share, Whole
-from hidden_dynamics.system.files import ROOT
+from hidden_dynamics.system.digest import imports_of, path_of, place_of
 
 # What is imported for a module that is read: it needs no numerical library.
 LIGHT = ("hidden_dynamics.configuration", "hidden_dynamics.errors")
@@ -45,40 +43,26 @@ class Open(Entry):
 @functools.cache
 def _statements(module: str) -> list[ast.stmt]:
     """Of a module of this project, or of the user's beside it; none of another's."""
-    paths = [base.joinpath(*module.split(".")) for base in dict.fromkeys([ROOT, Path.cwd()])]
-    files = [file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
-    ours = module and files and module.split(".")[0] not in sys.stdlib_module_names
-    return ast.parse(files[0].read_text(encoding="utf-8")).body if ours else []
+    path = path_of(module)
+    return ast.parse(path.read_text(encoding="utf-8")).body if path else []
 
 
 @functools.cache
-def _places(module: str) -> dict[str, str]:
-    """The dotted name of each class, function and import of a module."""
-    places = {}
-    for each in _statements(module):
-        if isinstance(each, DEFINING):
-            places[each.name] = f"{module}.{each.name}"
-        elif isinstance(each, ast.ImportFrom) and not each.level:
-            places |= {alias.asname or alias.name: f"{each.module}.{alias.name}" for alias in each.names}
-        elif isinstance(each, ast.Import):
-            places |= {alias.asname or alias.name: alias.name for alias in each.names}
-    return places
+def _imports(module: str) -> dict[str, str]:
+    return imports_of(module, _statements(module))
 
 
 def place_in(module: str, node: ast.expr) -> str:
-    """The dotted name of what an expression names in a module; "" where it names nothing there."""
+    """The dotted name of what an expression names in a module."""
     first, _, rest = ast.unparse(node).partition(".")
-    place = _places(module).get(first, "")
-    return f"{place}.{rest}" if place and rest else place
+    return ".".join(filter(None, [_imports(module).get(first, f"{module}.{first}"), rest]))
 
 
 def find(dotted: str) -> Definition | None:
     """A class or function of this project, or of the user's, wherever it is imported from; None of another's."""
-    module, _, name = dotted.rpartition(".")
-    place = _places(module).get(name)
-    if place != dotted:
-        return find(place) if place else None
-    return next(Definition(module, e) for e in _statements(module) if isinstance(e, DEFINING) and e.name == name)
+    module, name = place_of(dotted)
+    named = [each for each in _statements(module) if isinstance(each, DEFINING) and each.name == name]
+    return Definition(module, named[-1]) if named else None
 
 
 def names_of(module: str) -> dict[str, Any]:
@@ -86,8 +70,8 @@ def names_of(module: str) -> dict[str, Any]:
     if module in _names:
         return _names[module]
     names = _names[module] = {"__name__": module}
-    for name, place in _places(module).items():
-        if not place.startswith(f"{module}.") and (value := _imported(place)) is not None:
+    for name, place in _imports(module).items():
+        if (value := _imported(place)) is not None:
             names[name] = value
     for each in _statements(module):
         if isinstance(each, (*DEFINING, ast.Assign, ast.AnnAssign)):
