@@ -47,7 +47,7 @@ def _mistakes(configuration: Configuration, run: Run, seen: set[str]) -> Iterato
         (lambda: _of_hyperparameters(run), [spec["hyperparameters"], classes]),
         (lambda: _of_settings("settings", settings, _method(task, "__init__")), [settings, task]),
         (lambda: _of_settings("data", data, find(f"{module}.prepare")), [data, module]),
-        (lambda: _of_training(run), [spec["training"], classes]),
+        (lambda: _unused(run), [spec["training"], classes]),
     ]
     for check, of in parts:  # most runs share most of them
         if (key := json.dumps(of, sort_keys=True)) not in seen:
@@ -104,11 +104,6 @@ def _of_entry(name: str, kind: Any, content: Any) -> Iterator[Mistake]:
         typed(kind, content, "", name)
     except UserError as error:
         yield Mistake(error.key, str(error).removeprefix(f": {error.key}: "))
-
-
-def _of_training(run: Run) -> Iterator[Mistake]:
-    yield from _of_entry("training", schema.Training, run.spec["training"])
-    yield from _unused(run)
 
 
 def _unused(run: Run) -> Iterator[Mistake]:
