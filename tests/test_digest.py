@@ -140,26 +140,15 @@ WAYS_TO_IMPORT = {
     "name": (f"from library.steps import step\n{CALL}", {}),
     "name under another": ("from library.steps import step as s\ndef cell(x): return s(x)", {}),
     "module": ("from library import steps\ndef cell(x): return steps.step(x)", {}),
-    "module under another name": ("import library.steps as s\ndef cell(x): return s.step(x)", {}),
     "dotted module": ("import library.steps\ndef cell(x): return library.steps.step(x)", {}),
     "package and module": ("import library\ndef cell(x): return library.steps.step(x)", {}),
     "within a function": ("def cell(x):\n    from library.steps import step\n    return step(x)", {}),
-    "module within a function": ("def cell(x):\n    from library import steps\n    return steps.step(x)", {}),
     "where it can be": (f"try:\n    from library.steps import step\nexcept ImportError:\n    step = None\n{CALL}", {}),
-    "under a condition": (f"if True:\n    from library.steps import step\n{CALL}", {}),
     "within a function, where the module has one of its name": (
         "def step(x): return x\ndef cell(x):\n    from library.steps import step\n    return step(x)",
         {},
     ),
     "re-exported": (f"from library import step\n{CALL}", {INIT: "from library.steps import step\n"}),
-    "re-exported, by the package's name": (
-        "import library\ndef cell(x): return library.step(x)",
-        {INIT: "from .steps import step\n"},
-    ),
-    "from its own package": (
-        "from library.cells import cell",
-        {"library/cells.py": "from . import steps\ndef cell(x): return steps.step(x)"},
-    ),
     "from a module of its own package": (
         "from library.cells import cell",
         {"library/cells.py": f"from .steps import step\n{CALL}"},

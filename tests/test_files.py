@@ -1,8 +1,6 @@
 """Files are whole at their final name, and errors become one line and an exit code."""
 
 import os
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -45,24 +43,6 @@ def test_a_refusal_of_the_system_keeps_the_old_file(tmp_path, monkeypatch, step)
         handle.write("new")
     assert os.listdir(tmp_path) == ["file"]
     assert path.read_text() == "old"
-
-
-def test_of_concurrent_writers_one_wins_whole(tmp_path):
-    path, together = tmp_path / "file", threading.Barrier(8)
-
-    def write(letter):
-        together.wait()
-        for _ in range(20):
-            with atomic(path) as handle:
-                for _ in range(50):
-                    handle.write(letter * 1000)
-            assert len(set(path.read_text())) == 1
-
-    with ThreadPoolExecutor(8) as writers:
-        list(writers.map(write, "abcdefgh"))  # raises what a writer raised
-    content = path.read_text()
-    assert content == content[0] * 50_000
-    assert os.listdir(tmp_path) == ["file"]
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])

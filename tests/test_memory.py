@@ -61,8 +61,6 @@ def test_without_glibc_nothing_is_done(monkeypatch):
         ("", {}, None),
         ("0::/a/b\n", {"a/b/memory.max": "max\n", "a/memory.max": "3000000\n"}, 3),
         ("0::/a\n", {"memory.max": "max\n"}, None),
-        ("4:memory:/a\n3:cpu:/\n0::/\n", {"memory/a/memory.limit_in_bytes": "5000000\n"}, 5),
-        ("4:memory:/a\n", {"memory/memory.limit_in_bytes": str(2**63)}, None),
     ],
 )
 def test_the_memory_of_this_machine_is_that_of_the_group_that_a_process_is_in(tmp_path, groups, files, expected):

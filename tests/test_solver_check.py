@@ -1,21 +1,18 @@
 """The check of whether a network's solver resolves its flow: closed forms, what it leaves alone, what it records."""
 
-import json
 import math
 import time
 from dataclasses import replace
 
 import pytest
 import torch
-import train as script
 from drawn import artifact_at
 from made import evaluations_of, sources_of, summary_of
 from test_every_task import CONFIGURATION, made
-from test_ode_training import MODEL, TASK, arrays, settings_of
+from test_ode_training import TASK
 from torch import nn
 
-from hidden_dynamics.configuration.runs import resolve, runs_on
-from hidden_dynamics.data import prepared
+from hidden_dynamics.configuration.runs import runs_on
 from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.models.continuous.attention import RandomRate
 from hidden_dynamics.models.continuous.integral import Integral
@@ -111,7 +108,7 @@ def test_between_two_jumps_the_state_of_a_gru_ode_loses_what_eulers_steps_do(lev
     with torch.no_grad(), finer(network.eval(), level) as solvers:
         task.test_on_first(3, network)
         left = [1 - (0.8 * network.delta) ** 2] * len(solvers.flows)
-        pairs = [pair for flow in solvers.flows for pair in flow()]
+        pairs = [pair for flow in solvers.flows for pair in flow]
     ratios = [math.log(float(after.norm() / before.norm())) / math.log(left[0]) for before, after in pairs]
     assert sum(ratios) <= solvers.steps and all(abs(ratio - round(ratio)) < 0.05 for ratio in ratios)
 
@@ -124,7 +121,7 @@ def test_after_each_row_the_state_of_an_ode_rnn_loses_what_eulers_steps_do():
     nn.init.zeros_(network.core.flow[0].bias)
     with torch.no_grad(), finer(network.eval(), 1) as solvers:
         task.test_on_first(2, network)
-        ((before, after),) = [pair for flow in solvers.flows for pair in flow()]
+        ((before, after),) = [pair for flow in solvers.flows for pair in flow]
     context = task._batch(task.parts["test"][:2]).context
     _, steps, lengths = gaps(context.times, "forwards")
     visits = context.rows_of_times().numpy()
@@ -195,25 +192,6 @@ def test_what_would_take_too_long_is_left_out(monkeypatch):
     monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
     found, _ = checked("svhn_images/rknet", seconds=20 * 7.0)  # each part takes 1 s, and 1 s goes by before it
     assert list(found["at"]) == ["1", "0.5"] and found["missing"] == {"0.25": solver_check.LEFT_OUT}
-
-
-def test_a_run_is_the_same_to_the_bit_with_the_check_and_without_it(configured, tmp_path, ended, monkeypatch):
-    files, kept = ("model.pt", "metrics.csv", "train_loss.npy"), {}
-    for way in ("with", "without"):
-        settings = settings_of() | {"results": str(tmp_path / way), "device": "cpu"}
-        settings["data"] = {"directory": str(tmp_path / "data"), "mirror": None}
-        configuration = configured(**settings)
-        run = resolve(configuration, TASK, MODEL, 64, 0)
-        about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
-        prepared.save(tmp_path / configuration.paths.prepared(run.spec["dataset"], run.spec["data"]), arrays(), about)
-        if way == "without":
-            monkeypatch.setattr(solver_check, "check", lambda *_: None)
-        given = ["--task", TASK, "--model", run.sized_model, "--seed", "0", "--threads", "1", "--config"]
-        assert ended(script.main, *given, json.dumps(settings)).code == 0
-        record = json.loads((tmp_path / run.directory / "run.json").read_text())
-        kept[way] = [(tmp_path / run.directory / name).read_bytes() for name in files]
-        assert (record["solver"] is None) == (way == "without")
-    assert kept["with"] == kept["without"]
 
 
 # What tables say

@@ -4,27 +4,29 @@ data; and to what is used of what is set. No numerical library is imported."""
 import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hidden_dynamics.configuration import schema
 from hidden_dynamics.configuration.constructors import (
-    UNKNOWN,
     Definition,
-    Mistake,
+    arguments_of,
     find,
     line_of,
-    member,
-    mistakes,
-    names_in,
+    method,
+    names_of,
     place_in,
-    source_of,
-    stand_in,
-    value_of,
 )
-from hidden_dynamics.configuration.entries import merge, typed
+from hidden_dynamics.configuration.entries import closest, merge, typed
 from hidden_dynamics.configuration.loading import Configuration
 from hidden_dynamics.configuration.runs import Run, all_runs
 from hidden_dynamics.errors import UserError
+
+
+class Mistake(NamedTuple):
+    """A value that is not taken: its key in a task, such as "settings.bptt"."""
+
+    key: str
+    text: str
 
 
 def check_runs(configuration: Configuration) -> None:
@@ -45,7 +47,7 @@ def _mistakes(configuration: Configuration, run: Run, seen: set[str]) -> Iterato
         (lambda: _of_hyperparameters(run), [spec["hyperparameters"], classes]),
         (lambda: _of_settings("settings", settings, _method(task, "__init__")), [settings, task]),
         (lambda: _of_settings("data", data, find(f"{module}.prepare")), [data, module]),
-        (lambda: _of_training(run), [spec["training"], classes]),
+        (lambda: _unused(run), [spec["training"], classes]),
     ]
     for check, of in parts:  # most runs share most of them
         if (key := json.dumps(of, sort_keys=True)) not in seen:
@@ -70,30 +72,30 @@ def _overruled(configuration: Configuration, run: Run) -> Iterator[Mistake]:
 
 
 def _of_hyperparameters(run: Run) -> Iterator[Mistake]:
-    given, core = run.spec["hyperparameters"], run.classes.get("core")
-    found = list(_of_entry("hyperparameters.hidden_size", schema.Units, given.get("hidden_size", 1)))
-    classes = {"core": stand_in(core)} if core else {}
-    found += [
-        Mistake(".".join(filter(None, ["hyperparameters", each.key])), each.text)
-        for each in mistakes(run.classes["network"], {**classes, **given}, UNKNOWN)
-    ]
-    yield from found[:1]
+    given, kind = run.spec["hyperparameters"], arguments_of(run.classes["network"], run.classes.get("core"))
+    names = [str(field.alias) for field in kind.model_fields.values()]
+    for name in given if kind.model_config.get("extra") == "forbid" else ():
+        if name not in names:
+            text = f"unknown.{closest(name, names)} {run.model} takes {', '.join(names)}."
+            yield Mistake(f"hyperparameters.{name}", text)
+    yield from _of_entry("hyperparameters.hidden_size", schema.Units, given.get("hidden_size", 1))
+    yield from _of_entry("hyperparameters", kind, given)
 
 
 def _of_settings(name: str, settings: Mapping[str, Any], function: Definition | None) -> Iterator[Mistake]:
     """What the entry refuses that a function or constructor reads its argument `settings` as, by `typed`; where it
     hands it on, the one that the next reads it as."""
-    node = function.node if function else None
-    for call in ast.walk(node) if node else ():
-        if function and isinstance(call, ast.Call) and any(source_of(each) == "settings" for each in call.args):
-            called = place_in(function.module, call.func)
-            if called.endswith("entries.typed") or called == "hidden_dynamics.configuration.typed":
-                kind = value_of(place_in(function.module, call.args[0]))
-                yield from _of_entry(name, kind, settings) if kind is not UNKNOWN else ()
-            elif called:
-                yield from _of_settings(name, settings, find(called))
+    for call in ast.walk(function.node) if function else ():
+        if function and isinstance(call, ast.Call) and any(ast.unparse(each) == "settings" for each in call.args):
+            called = find(place_in(function.module, call.func))
+            if called and called.node.name == typed.__name__:
+                kind = names_of(function.module).get(ast.unparse(call.args[0]))
+                yield from _of_entry(name, kind, settings) if kind else ()
+            else:
+                yield from _of_settings(name, settings, called)
             return
-    if settings and node and "settings" not in names_in(node):
+    used = {each.id for each in ast.walk(function.node) if isinstance(each, ast.Name)} if function else {"settings"}
+    if settings and "settings" not in used:
         yield Mistake(name, "expected none: nothing reads them")
 
 
@@ -104,46 +106,26 @@ def _of_entry(name: str, kind: Any, content: Any) -> Iterator[Mistake]:
         yield Mistake(error.key, str(error).removeprefix(f": {error.key}: "))
 
 
-def _of_training(run: Run) -> Iterator[Mistake]:
-    yield from _of_entry("training", schema.Training, run.spec["training"])
-    yield from _unused(run)
-
-
 def _unused(run: Run) -> Iterator[Mistake]:
     """What of the training its task or network has no use for."""
     training, task, network = run.spec["training"], run.classes["task_class"], run.classes["network"]
-    schedule, sizes = _method(task, "schedule"), member(line_of(task), "train_size")
-    segments = schedule is not None and "SegmentSchedule" in source_of(schedule.node)
+    schedule = _method(task, "schedule")
+    segments = schedule is not None and "SegmentSchedule" in ast.unparse(schedule.node)
     for name in ("rates", "drop_last", "fixed_batches", "iterations_per_epoch") if segments else ():
         if name in training:
             yield Mistake(f"training.{name}", "it is for batches of examples, not for segments of a text")
-    finite = sizes is None and any("self.train_size = " in source_of(each.node) for each in line_of(task))
-    if finite and "iterations_per_epoch" in training:
-        yield Mistake(
-            "training.iterations_per_epoch", "it is for data drawn without end: here an epoch is all examples"
-        )
-    if training.get("alternating") and line_of(network) and member(line_of(network), "parts") is None:
+    if "iterations_per_epoch" in training and any("self.train_size = " in ast.unparse(e.node) for e in line_of(task)):
+        text = "it is for data drawn without end: here an epoch is all examples"
+        yield Mistake("training.iterations_per_epoch", text)
+    if training.get("alternating") and line_of(network) and not _method(network, "parts"):
         yield Mistake("training.alternating", f"{run.spec['network']} has no parts to train in turn")
-    if training.get("record_predictions") and line_of(task) and member(line_of(task), "predictions") is None:
+    if training.get("record_predictions") and line_of(task) and not _method(task, "predictions"):
         yield Mistake("training.record_predictions", f"{run.spec['task_class']} makes none")
-    groups = _groups(run)
-    if groups and groups != set(training["optimisers"]):
-        yield Mistake("training.optimisers", f"expected one for each group of parameters: {', '.join(sorted(groups))}")
-
-
-def _groups(run: Run) -> set[str]:
-    """The names of the network's groups of parameters: its core's own and "main"; none where they are not read."""
-    core = run.classes.get("core")
-    own = _method(core, "parameter_groups") if core else None
-    found = own or _method(run.classes["network"], "parameter_groups")
-    keys = [key for each in ast.walk(found.node) if isinstance(each, ast.Dict) for key in each.keys] if found else []
-    return {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
 
 
 def _method(dotted: str, name: str) -> Definition | None:
-    line = line_of(dotted)
-    found = member(line, name)
-    return Definition(line[found[0]].module, name, found[1]) if found else None
+    found = method(line_of(dotted), name)
+    return found and found[0]
 
 
 def _named(configuration: Configuration, run: Run, wrong: Mistake) -> UserError:

@@ -41,6 +41,7 @@ Whole = Annotated[int, Field(ge=1)]
 Number = int | float
 Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
+Share = Annotated[Number, Field(ge=0, lt=1)]
 Units = Annotated[int, Field(ge=1, le=100_000)]  # weights grow with their square
 Size = Units | Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]  # in names of directories and jobs
 Directory = Annotated[str, Field(min_length=1)]
@@ -132,7 +133,7 @@ class Optimiser(Entry):
     maximize: bool = False
     eps: NotNegative | None = None
     alpha: NotNegative | None = None
-    betas: Annotated[list[Annotated[Number, Field(ge=0, lt=1)]], Field(min_length=2, max_length=2)] | None = None
+    betas: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = None
     momentum: NotNegative = 0
     dampening: Number = 0
     centered: bool = False

@@ -5,7 +5,6 @@ bytes differently. For the same reason a tar archive is known by its members.
 """
 
 import hashlib
-import re
 import sys
 import tempfile
 import time
@@ -69,10 +68,10 @@ def fetch(
         raise UserError(text, file=mirror, key="data.mirror")
     copies = [] if mirror is None else [Path(mirror, folder, name), Path(mirror, folder, f"{name}.gz")]
     try:
-        with alone(destination.with_name(f".{destination.name}.lock"), label) as waited:
+        with alone(destination.with_name(f".lock.{destination.name}"), label) as waited:
             if waited and destination.is_file():  # one was left of a workflow that was killed, and has brought it
                 return
-            _sweep(destination)
+            files.sweep(destination.parent, [destination.name])
             for source in (*copies, *file.urls):
                 print(f"{label}: from {source}", file=sys.stderr, flush=True)
                 try:
@@ -122,22 +121,19 @@ class _MayPass(_Refused):
 def _from_url(
     url: str, file: RemoteFile, destination: Path, retries: int, pause: float, timeout: float, patience: float
 ) -> None:
-    with tempfile.NamedTemporaryFile(dir=destination.parent, prefix=f".{destination.name}.", suffix=".part") as part:
-        for attempt in range(1, retries + 1):
-            try:
-                part.truncate(0)
-                part.seek(0)
+    for attempt in range(retries):
+        try:
+            with tempfile.NamedTemporaryFile(dir=destination.parent, prefix=f".{destination.name}.") as part:
                 with files.naming_the_disk(Path(part.name)):
                     _download(url, part.file, _largest(file), timeout, patience)
                     part.flush()
-                break
-            except _MayPass as trouble:
-                if attempt == retries:
-                    raise
-                wait = max(pause * 2 ** (attempt - 1), trouble.wait)
-                print(f"{trouble}: asked again in {wait:g} s", file=sys.stderr, flush=True)
-                time.sleep(wait)
-        _unpack(Path(part.name), file, destination)
+                return _unpack(Path(part.name), file, destination)
+        except _MayPass as trouble:
+            if attempt == retries - 1:
+                raise
+            wait = max(pause * 2**attempt, trouble.wait)
+            print(f"{trouble}: asked again in {wait:g} s", file=sys.stderr, flush=True)
+            time.sleep(wait)
 
 
 def _download(url: str, part: IO[bytes], largest: int, timeout: float, patience: float) -> None:
@@ -180,14 +176,6 @@ def _largest(file: RemoteFile) -> int:
     if file.size is None:
         return UNKNOWN
     return file.size * 2 + 10_000 * (file.count or 0) + 2**20 if file.archive else file.size + file.size // 100 + 2**16
-
-
-def _sweep(destination: Path) -> None:
-    """Remove what killed downloads of the file left; no other process brings it."""
-    left = re.compile(rf"\.{re.escape(destination.name)}\.[a-z0-9_]{{8}}(\.part)?")
-    for path in destination.parent.iterdir():
-        if left.fullmatch(path.name):
-            path.unlink()
 
 
 def _unpack(source: Path, file: RemoteFile, destination: Path) -> None:

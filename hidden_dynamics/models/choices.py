@@ -5,6 +5,11 @@ import numbers
 from collections.abc import Collection
 from typing import Any
 
+# Of arguments that a configuration sets: hidden_dynamics.configuration.constructors holds values to these ranges.
+Whole = int  # 1 or more
+Share = float  # in [0, 1)
+Positive = float  # above 0
+
 
 def one_of(name: str, value: str, known: Collection[str]) -> str:
     """The value.

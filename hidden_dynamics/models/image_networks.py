@@ -5,7 +5,7 @@ The bodies are six residual blocks (ResNet), a neural ODE (ODE-Net; RKNet, with 
 more channels), or two that evolve together (ACE-ODE-Net). Facts of the released code give what the text does not.
 """
 
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -207,7 +207,7 @@ class ACEODENet(TrainedInTurn, ImageNetwork):
         f_layers: int = 1,
         g_layers: int = 2,
         q_layers: int = 2,
-        q_trained_with: str = "hidden",
+        q_trained_with: Literal["hidden", "attention"] = "hidden",
     ):
         super().__init__(task, hidden_size, padding)
         if q_trained_with not in ("hidden", "attention"):

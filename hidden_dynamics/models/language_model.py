@@ -13,17 +13,19 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
 
+from hidden_dynamics.models.choices import Share, Whole
 from hidden_dynamics.models.recurrent.lstm import LSTM, LSTMState
 
 EMBEDDING_RANGE = 0.1  # of AWD-LSTM's uniform initial embeddings
 
+Dropped = Literal["embedding", "input", "layer", "output", "weight"]
 LayerState = tuple[Tensor, Tensor, Any]
 
 
@@ -100,10 +102,10 @@ class LanguageModel(nn.Module):
         task: LanguageTask,
         core: Callable[..., nn.Module],
         hidden_size: int,
-        embedding_size: int,
-        layers: int = 3,
-        dropouts: dict[str, float] | None = None,
-        initialisation: str = "uniform",
+        embedding_size: Whole,
+        layers: Whole = 3,
+        dropouts: dict[Dropped, Share] | None = None,
+        initialisation: Literal["uniform", "orthogonal"] = "uniform",
         carry_filter: bool = True,
         **options: Any,
     ):

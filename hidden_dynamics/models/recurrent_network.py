@@ -1,7 +1,7 @@
 """Networks map a task's input to its output; a class is built from the task, a core class and hyperparameters."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from torch import Tensor, nn
 
@@ -32,7 +32,11 @@ class RecurrentNetwork(nn.Module):
     """
 
     def __init__(
-        self, task: SequenceTask, core: Callable[..., nn.Module], readout: str = "uniform", **hyperparameters: Any
+        self,
+        task: SequenceTask,
+        core: Callable[..., nn.Module],
+        readout: Literal["uniform", "kaiming"] = "uniform",
+        **hyperparameters: Any,
     ):
         super().__init__()
         if readout not in ("uniform", "kaiming"):

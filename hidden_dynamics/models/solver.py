@@ -1,22 +1,26 @@
 """The solver of an initial value problem. Figures read its settings too, so nothing here imports torch."""
 
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Literal, TypedDict
+
+from hidden_dynamics.models.choices import Positive, Whole
 
 ADAPTIVE = ("dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun")
 MULTISTEP = ("explicit_adams", "implicit_adams")
 FIXED = ("euler", "midpoint", "heun2", "heun3", "rk4", *MULTISTEP)
+Adaptive = Literal["dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun"]
+Fixed = Literal["euler", "midpoint", "heun2", "heun3", "rk4", "explicit_adams", "implicit_adams"]
 
 
 class SolverSettings(TypedDict, total=False):
     """The arguments of a `Solver`."""
 
-    method: str
-    rtol: float
-    atol: float
+    method: Adaptive | Fixed
+    rtol: Positive
+    atol: Positive
     adjoint: bool
-    max_steps: int
-    step_size: float | None
+    max_steps: Whole
+    step_size: Positive | None
 
 
 @dataclass(frozen=True)

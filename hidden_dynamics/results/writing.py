@@ -6,7 +6,6 @@ leaves them empty, and no weights. Those of a run that is under way (results.und
 import contextlib
 import io
 import json
-import os
 import platform
 import time
 import zipfile
@@ -129,25 +128,25 @@ class UnderWayWriter:
 
     def __init__(self, directory: Path, about: Mapping[str, object], network: nn.Module, training: Training):
         self.directory, self.about, self.network, self.training = directory, about, network, training
-        self.began, self.started, self.seconds = time.monotonic(), time.time(), 0.0  # spent
-        self.due, self.written = self.began + max(SECONDS, FIRST / SHARE), self.began
+        self.began = self.written = time.monotonic()
+        self.seconds, self.last = 0.0, FIRST  # spent in all, and on the last writing, as long as which the next takes
         self.done_before = self.evaluations = -1  # iterations, of a run that is continued; those that are written
-        self.longest_pause = 0.0
+        self.longest_pause = SECONDS
 
     def __call__(self, history: History, schedule: AnySchedule) -> None:
         now = time.monotonic()
         if self.done_before < 0:
             self.done_before = history.iteration
-        if now < self.due:
+        if now < max(self.written + SECONDS, self.began + (self.seconds + self.last) / SHARE):
             return
         with contextlib.suppress(OSError):
             self._write_numbers(history)
-        took = 1.5 * (time.monotonic() - now)  # with underway.json, the smaller part; the next ones, as long as these
-        self.due = max(now + SECONDS, self.began + (self.seconds + 2 * took) / SHARE)
-        self.longest_pause, self.written = max(self.longest_pause, now - self.written, self.due - now), now
+        took = 1.5 * (time.monotonic() - now)  # underway.json is the smaller part
+        self.longest_pause, self.written = max(self.longest_pause, now - self.written, 2 * took / SHARE), now
         with contextlib.suppress(OSError):
             self._write_record(history, schedule)
-        self.seconds += time.monotonic() - now
+        self.last = time.monotonic() - now
+        self.seconds += self.last
 
     def _write_numbers(self, history: History) -> None:
         (self.directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
@@ -163,10 +162,8 @@ class UnderWayWriter:
             "epochs": schedule.epochs(schedule.iterations),
             "epoch": schedule.epochs(history.iteration),
             "losses": history.losses[-LOSSES:],
-            "started": self.started,  # or continued, in seconds since 1970
-            "pace": (history.iteration - self.done_before) / (self.written - self.began),  # per second since then
+            "pace": (history.iteration - self.done_before) / (self.written - self.began),  # per second since it began
             "longest_pause": self.longest_pause,  # seconds between two writings
-            "process": os.getpid(),
         }
         record = _record(self.about, history, self.network, self.training, "running", [])
         with atomic(self.directory / UNDERWAY) as handle:

@@ -47,7 +47,7 @@ def reachable(names: Iterable[str]) -> dict[str, str]:
 
 
 def _places(names: Iterable[str]) -> list[Place]:
-    places = {name: _place(name) for name in names}
+    places = {name: place_of(name) for name in names}
     for name, (_, defined) in places.items():
         if not defined or not name.endswith(f".{defined}"):
             raise UserError(f"{name} is not defined: check the name in config/.")
@@ -102,14 +102,14 @@ def _references(place: Place) -> list[tuple[str, Place]]:
         return []
     content = _read(module)
     nodes = [node for statement in content.definitions[own_name] for node in ast.walk(statement)]
-    within = _imports(module, nodes)
-    imports, found = content.imports | within, {name: _place(origin) for name, origin in within.items()}
+    within = imports_of(module, nodes)
+    imports, found = content.imports | within, {name: place_of(origin) for name, origin in within.items()}
     for node in nodes:
         name, *attributes = _dotted(node) or [""]
         if name in content.definitions and name not in within and name != own_name:
             found[name] = (module, name)
         elif name in imports:
-            found[".".join([name, *attributes])] = _place(".".join([imports[name], *attributes]))
+            found[".".join([name, *attributes])] = place_of(".".join([imports[name], *attributes]))
     return sorted((spelt, other) for spelt, other in found.items() if not _is_neutral(other))
 
 
@@ -128,7 +128,7 @@ def _dotted(node: ast.AST) -> list[str] | None:
 
 
 @functools.cache
-def _place(dotted: str) -> Place:
+def place_of(dotted: str) -> Place:
     """The definition behind a dotted name, or behind the beginning of it; of what none of our modules defines, itself.
 
     A re-export leads on to where the name is defined.
@@ -136,17 +136,17 @@ def _place(dotted: str) -> Place:
     parts = dotted.split(".")
     for length in range(len(parts) - 1, 0, -1):
         module, name = ".".join(parts[:length]), parts[length]
-        if _path_of(module) is not None:
+        if path_of(module) is not None:
             content = _read(module)
             if name in content.definitions:
                 return module, name
             if content.imports.get(name, f"{module}.{name}") != f"{module}.{name}":  # itself: a module of the package
-                return _place(".".join([content.imports[name], *parts[length + 1 :]]))
+                return place_of(".".join([content.imports[name], *parts[length + 1 :]]))
     return dotted, ""
 
 
 @functools.cache
-def _path_of(module: str) -> Path | None:
+def path_of(module: str) -> Path | None:
     """The file of a module of this project, or of the user's own beside it; None for an installed package or none."""
     for base in dict.fromkeys([ROOT, Path.cwd()]):
         stem = base.joinpath(*module.split("."))
@@ -158,8 +158,8 @@ def _path_of(module: str) -> Path | None:
 
 @functools.cache
 def _read(module: str) -> Module:
-    path = _path_of(module)
-    assert path is not None  # `_place` and `_references` have found it
+    path = path_of(module)
+    assert path is not None  # `place_of` and `_references` have found it
     try:
         tree = _bare(ast.parse(path.read_text(encoding="utf-8")))
     except SyntaxError as error:
@@ -172,10 +172,10 @@ def _read(module: str) -> Module:
             names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & definitions.keys()
         for name in names:
             definitions[name].append(statement)
-    return Module(definitions, _imports(module, [node for top in tree.body for node in _of_this_scope(top)]))
+    return Module(definitions, imports_of(module, [node for top in tree.body for node in _of_this_scope(top)]))
 
 
-def _imports(module: str, nodes: Iterable[ast.AST]) -> dict[str, str]:
+def imports_of(module: str, nodes: Iterable[ast.AST]) -> dict[str, str]:
     """The dotted name of what each import among the nodes brings, by the name that it is given here."""
     found = {}
     for node in nodes:
@@ -186,8 +186,8 @@ def _imports(module: str, nodes: Iterable[ast.AST]) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom):
             origin = _absolute(module, node)
             found |= {alias.asname or alias.name: f"{origin}.{alias.name}" for alias in node.names}
-            if "*" in found and _path_of(origin) is not None:
-                raise UserError(f"{_path_of(module)}: line {node.lineno}: import the names that are used, not all (*).")
+            if "*" in found and path_of(origin) is not None:
+                raise UserError(f"{path_of(module)}: line {node.lineno}: import the names that are used, not all (*).")
     return found
 
 
@@ -195,7 +195,7 @@ def _absolute(module: str, statement: ast.ImportFrom) -> str:
     if not statement.level:
         return statement.module or ""
     parts = module.split(".")
-    path = _path_of(module)
+    path = path_of(module)
     keep = len(parts) - statement.level + (path is not None and path.name == "__init__.py")
     return ".".join([*parts[:keep], *([statement.module] if statement.module else [])])
 

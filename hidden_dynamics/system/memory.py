@@ -30,17 +30,15 @@ def keep_memory() -> bool:
 
 
 def of_this_machine(root: Path = Path("/")) -> int:
-    """The MB that all processes here may take together: the machine's, or those of the control group that they are in
-    (a container, a job of SLURM's), if these are fewer."""
-    limits, groups = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")], root / "proc/self/cgroup"
-    for line in groups.read_text().splitlines() if groups.exists() else ():
-        _, controllers, place = line.split(":", 2)
-        kinds = {"": ("", "memory.max"), "memory": ("memory", "memory.limit_in_bytes")}  # versions 2 and 1
-        if controllers in kinds:
-            mounted, name = root / "sys/fs/cgroup" / kinds[controllers][0], kinds[controllers][1]
-            above = [mounted / place.lstrip("/"), *(mounted / place.lstrip("/")).parents]
-            files = [directory / name for directory in above if directory.is_relative_to(mounted)]
-            limits += [int(text) for file in files if file.is_file() and (text := file.read_text().strip()).isdigit()]
+    """The MB that all processes here may take together: the machine's, or those of the control group (version 2) that
+    they are in (a container, a job of SLURM's), if these are fewer."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    groups, mounted = root / "proc/self/cgroup", root / "sys/fs/cgroup"
+    if groups.exists() and (found := re.search("^0::/(.*)", groups.read_text(), re.MULTILINE)):
+        for directory in (mounted / found[1], *(mounted / found[1]).parents):
+            file = directory / "memory.max"
+            if directory.is_relative_to(mounted) and file.is_file() and (text := file.read_text().strip()).isdigit():
+                limits.append(int(text))
     return min(limits) // 10**6
 
 
@@ -49,7 +47,5 @@ def peak() -> int:
     status = Path("/proc/self/status")
     if status.exists() and (found := re.search(r"VmHWM:\s*(\d+) kB", status.read_text())):
         return int(found[1]) * 1024 // 10**6
-    unit = (
-        1 if platform.system() == "Darwin" else 1024
-    )  # of the next line: after a fork, its parent's peak counts there
+    unit = 1 if platform.system() == "Darwin" else 1024  # of the next line, in which a parent's peak counts, too
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 10**6

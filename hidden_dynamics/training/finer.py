@@ -7,7 +7,7 @@ Afterwards they are as they were, and the network's own counts of evaluations, t
 
 import contextlib
 import functools
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,24 +35,25 @@ class Solvers(FunctionEvaluations):
 
     Attributes:
         texts: the settings of each.
-        flows: for each solution, what solves it forwards and backwards; of a state that jumps, between two jumps.
+        flows: for each solution, what solves it forwards and backwards once it is looked at; of a state that jumps,
+            between two jumps.
         why: why no flow can be reversed; empty where one can.
         steps: of Euler's.
     """
 
     texts: list[str] = field(default_factory=list)
-    flows: list[Callable[[], Pairs]] = field(default_factory=list)
+    flows: list[Pairs] = field(default_factory=list)
     why: str = "nothing flows between observations"
     steps: int = 0
     adaptive: bool = False
 
-    def note(self, flow: Callable[..., Pairs], *arguments: object) -> None:
-        self.flows.append(functools.partial(flow, *arguments))
+    def note(self, flow: Pairs) -> None:
+        self.flows.append(flow)
         self.why = ""
 
     def error(self) -> float | None:
         """What forwards and backwards loses of all noted states, as a share of their norm; None where that is 0."""
-        pairs = (pair for flow in self.flows for pair in flow())
+        pairs = (pair for flow in self.flows for pair in flow)
         squares = [[float(each.double().square().sum()) for each in (b - a, a)] for a, b in pairs]
         lost = np.array(squares).reshape(-1, 2).sum(0)
         return float(np.sqrt(lost[0] / lost[1])) if lost[1] > 0 else None
@@ -108,7 +109,7 @@ class _Noting(Integral):
         if any(isinstance(module, RandomRate) for module in self.dynamics.modules()):
             self.solvers.why = "a part of the dynamics is drawn anew at each evaluation"
         elif len(times) > 1:
-            self.solvers.note(self._there_and_back, y, times if self.solver.method in FIXED else times[[0, -1]])
+            self.solvers.note(self._there_and_back(y, times if self.solver.method in FIXED else times[[0, -1]]))
 
     def _there_and_back(self, y: State, times: Tensor) -> Pairs:
         parts = (y,) if isinstance(y, Tensor) else y
@@ -132,7 +133,7 @@ def _rolled_out(
     state, before, after = rollout(observations, shorter, core.flow, unit, rows)
     solvers.steps += sum(shorter.steps)
     if rows:
-        solvers.note(_to_the_next_time, core.flow, observations, shorter, after)
+        solvers.note(_to_the_next_time(core.flow, observations, shorter, after))
     mean, std = state.chunk(2)
     return Passed(mean, std, before, after)
 
@@ -163,7 +164,7 @@ def _note_steps(network: GRUODEBayes, level: int, solvers: Solvers, after: conte
 
     def jumps(*_: object) -> None:
         if passed:
-            solvers.note(back, passed[0], passed[-1], len(passed) - 1)
+            solvers.note(back(passed[0], passed[-1], len(passed) - 1))
         passed.clear()
 
     def back(start: Jumping, state: Jumping, steps: int) -> Pairs:

@@ -2,7 +2,7 @@
 """A pair of neural ODEs that evolve together, and how it is trained (ACE-NODE, Section 3, Equations 3 to 6)."""
 
 from collections.abc import Callable
-from typing import NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
 import torch
 from torch import Tensor, nn
@@ -72,8 +72,8 @@ class Penalty(TypedDict):
     """The arguments of `penalty_of` that are settings."""
 
     weight: float
-    norm: NotRequired[int]
-    of: NotRequired[str]
+    norm: NotRequired[Literal[1, 2]]
+    of: NotRequired[Literal["parameters", "logits", "correlation"]]
 
 
 def penalty_of(known: tuple[str, ...], weight: float, norm: int = 2, of: str = "parameters") -> tuple[float, int, str]:

@@ -1,6 +1,6 @@
 """ACE-Latent-ODE: a Latent-ODE with pairwise attention that evolves beside it (ACE-NODE, Sections 3 and 4.3 to 4.6)."""
 
-from typing import Any
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
@@ -65,9 +65,9 @@ class ACELatentODE(TrainedInTurn, LatentODE):
         task: LatentTask,
         hidden_size: int,
         penalty: Penalty = NO_PENALTY,
-        attention: str = "evolving",
-        mixing: str = "softmax",
-        rate: str = "moments",
+        attention: Literal["evolving", "fc", "fixed"] = "evolving",
+        mixing: Literal["softmax", "raw"] = "softmax",
+        rate: Literal["moments", "random"] = "moments",
         tied: bool = False,
         **options: Any,
     ):

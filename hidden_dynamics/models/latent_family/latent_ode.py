@@ -1,10 +1,12 @@
 """Latent-ODE (Rubanova et al. 2019), and Augmented-Latent-ODE (ACE-NODE, Section 4.3)."""
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import one_of, whole
+from hidden_dynamics.models.choices import Whole, one_of, whole
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State
 from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
@@ -91,17 +93,17 @@ class LatentODE(LatentNetwork):
         self,
         task: LatentTask,
         hidden_size: int,
-        encoder: str = "ode",
-        recognition_size: int = 40,
-        recognition_layers: int = 3,
-        generative_layers: int = 3,
-        units: int = 50,
-        gru_units: int = 50,
-        samples: int = 3,
+        encoder: Literal["ode", "rnn"] = "ode",
+        recognition_size: Whole = 40,
+        recognition_layers: Whole = 3,
+        generative_layers: Whole = 3,
+        units: Whole = 50,
+        gru_units: Whole = 50,
+        samples: Whole = 3,
         solver: SolverSettings = SOLVER,
         augmented: int = 0,
-        label_from: str = "end",
-        start: str = "zero",
+        label_from: Literal["end", "start"] = "end",
+        start: Literal["zero", "first_target"] = "zero",
     ):
         super().__init__(task)
         for name, value in {"encoder": encoder, "label_from": label_from, "start": start}.items():

@@ -3,12 +3,12 @@
 It is a network of its own (ACE-NODE, Tables 7 and 9), and encodes for Latent-ODE.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.choices import Whole, one_of
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.latent_family.lockstep import gaps
 from hidden_dynamics.models.latent_family.ode_rnn_rollout import rollout
@@ -142,12 +142,12 @@ class ODERNN(LatentNetwork):
         self,
         task: LatentTask,
         hidden_size: int,
-        layers: int = 3,
-        units: int = 50,
-        gru_units: int = 50,
-        decoder_units: int = 100,
-        steps: str = "forwards",
-        classifier: str = "linear",
+        layers: Whole = 3,
+        units: Whole = 50,
+        gru_units: Whole = 50,
+        decoder_units: Whole = 100,
+        steps: Literal["forwards", "backwards"] = "forwards",
+        classifier: Literal["linear", "mlp"] = "linear",
     ):
         super().__init__(task)
         self.way = STEPS[one_of("steps", steps, STEPS)]

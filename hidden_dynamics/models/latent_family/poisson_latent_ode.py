@@ -1,12 +1,12 @@
 """Latent-ODE whose observation times are a Poisson process (Rubanova et al. 2019, Section 3.3)."""
 
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.choices import Whole, one_of
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentTask
 from hidden_dynamics.models.latent_family.latent_ode import LatentODE
@@ -59,8 +59,8 @@ class LatentODEPoisson(LatentODE):
         self,
         task: LatentTask,
         hidden_size: int,
-        units: int = 50,
-        unobserved: str = "integral",
+        units: Whole = 50,
+        unobserved: Literal["integral", "zero"] = "integral",
         **options: Any,
     ):
         one_of("unobserved", unobserved, CHOICES["unobserved"])

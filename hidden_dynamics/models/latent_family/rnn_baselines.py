@@ -1,10 +1,12 @@
 """The recurrent networks beside Latent-ODE: with time gaps, imputed values, a decaying state (Rubanova et al. 2019)."""
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.choices import Whole, one_of
 from hidden_dynamics.models.encode import gru_step
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.layers import DEVIATION, initialised, tanh_network
@@ -41,11 +43,11 @@ class RNNBaseline(LatentNetwork):
         self,
         task: LatentTask,
         hidden_size: int,
-        units: int = 50,
-        gap: str | None = None,
-        mean: str | None = None,
+        units: Whole = 50,
+        gap: Literal["to_last", "to_next"] | None = None,
+        mean: Literal["observed", "union"] | None = None,
         decay: bool = False,
-        decay_gaps: str = "all",
+        decay_gaps: Literal["all", "released"] = "all",
     ):
         super().__init__(task)
         imputation = None if mean is None else Imputation(task.features, mean, decay_gaps)

@@ -21,7 +21,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.choices import number, whole
+from hidden_dynamics.models.choices import Positive, Share, Whole, number, whole
 from hidden_dynamics.models.momentum.recurrence import linear_recurrence
 
 Counted = tuple[Tensor, int | Tensor]
@@ -75,7 +75,7 @@ class Momentum(nn.Module):
 
     linear = True
 
-    def __init__(self, mu: float, s: float):
+    def __init__(self, mu: Share, s: Positive):
         super().__init__()
         self.mu, self.s = number("mu", mu, 0, 1), number("s", s, above=0)
 
@@ -106,7 +106,7 @@ class Nesterov(nn.Module):
 
     linear = True
 
-    def __init__(self, s: float, restart: int | None = None, phase: int = 0):
+    def __init__(self, s: Positive, restart: Whole | None = None, phase: int = 0):
         super().__init__()
         self.s, self.phase = number("s", s, above=0), whole("phase", phase, 0)
         self.restart = None if restart is None else whole("restart", restart)
@@ -165,7 +165,7 @@ class Adam(nn.Module):
 
     linear = False
 
-    def __init__(self, mu: float, s: float, beta: float, eps: float = 1e-8):
+    def __init__(self, mu: Share, s: Positive, beta: Share, eps: Positive = 1e-8):
         super().__init__()
         self.mu, self.s = number("mu", mu, 0, 1), number("s", s, above=0)
         self.beta, self.eps = number("beta", beta, 0, 1), number("eps", eps, above=0)
@@ -189,5 +189,5 @@ class Adam(nn.Module):
 class RMSProp(Adam):
     """Adam with mu = 0: y_t = s g_t / sqrt(m_t + eps) (MomentumRNN, Section 2.4)."""
 
-    def __init__(self, s: float, beta: float, eps: float = 1e-8):
+    def __init__(self, s: Positive, beta: Share, eps: Positive = 1e-8):
         super().__init__(0.0, s, beta, eps)

@@ -8,7 +8,7 @@ too small. The checks look at shapes, types and devices alone, so no GPU is wait
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -81,7 +81,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         dtype: torch.dtype | None = None,
         *,
         filter: InputFilter | None = None,
-        backend: str = "fused",
+        backend: Literal["fused", "reference"] = "fused",
         **of_filter: Any,
     ):
         super().__init__()

@@ -9,7 +9,7 @@ Gates, in torch's order (i, f, g, o), with y_t the filtered input and U, b_hh th
 This is the LSTM with a forget gate, which the released code and the paper's Appendix F use (its Eq. 2 has none).
 """
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -54,7 +54,7 @@ class LSTM(FilteredRNN[LSTMState]):
         hidden_size: int,
         *others: Any,
         forget_bias: float = 1.0,
-        forget_fill: str = "both",
+        forget_fill: Literal["both", "once"] = "both",
         **options: Any,
     ):
         if forget_fill not in ("both", "once"):
@@ -198,7 +198,14 @@ class SRLSTM(LSTM):
 
     Filter = Nesterov
 
-    def __init__(self, input_size: int, hidden_size: int, *others: Any, cell: str = "filter", **options: Any):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *others: Any,
+        cell: Literal["filter", "look_ahead"] = "filter",
+        **options: Any,
+    ):
         if cell not in ("filter", "look_ahead"):
             raise ValueError(f"cell must be 'filter' or 'look_ahead', not {cell!r}")
         if cell == "look_ahead" and options.setdefault("backend", "reference") != "reference":

@@ -9,7 +9,7 @@ With y the filtered input, Q orthogonal and h_0 = 0:
 MomentumRNN, Section 3.1; W has no bias (facts of the released code, Section 1).
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -64,7 +64,7 @@ class DTRIV(FilteredRNN[OrthogonalState]):
         hidden_size: int,
         *others: Any,
         K: int | float | str = 1,
-        initialisation: str = "cayley",
+        initialisation: Literal["cayley", "henaff"] = "cayley",
         **options: Any,
     ):
         self.of_matrix = K, initialisation  # before: the layers need it

@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """ACE-GRU-ODE-Bayes: GRU-ODE-Bayes with pairwise attention that evolves beside it (ACE-NODE, Section 4.2)."""
 
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -42,8 +42,8 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
         task: SeriesTask,
         hidden_size: int,
         penalty: Penalty,
-        attention: str = "evolving",
-        at_jump: str = "kept",
+        attention: Literal["evolving", "fc", "fixed", "released"] = "evolving",
+        at_jump: Literal["kept", "renewed"] = "kept",
         detached: bool = True,
         **options: Any,
     ):

@@ -1,14 +1,14 @@
 """GRU-ODE-Bayes (De Brouwer et al. 2019), and augmented with zeros (ACE-NODE, Section 4.2)."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.choices import Positive, Share, Whole, one_of
 from hidden_dynamics.models.encode import encode
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
 from hidden_dynamics.models.gaussian import negative_log_likelihood
@@ -87,14 +87,14 @@ class GRUODEBayes(Forecaster):
         self,
         task: SeriesTask,
         hidden_size: int,
-        prep: int = 10,
-        delta: float = 0.1,
-        end: float | None = None,
-        dropout: float = 0.2,
+        prep: Whole = 10,
+        delta: Positive = 0.1,
+        end: Positive | None = None,
+        dropout: Share = 0.2,
         mixing: float = 1e-4,
-        p_hidden: int = 25,
-        covariates_hidden: int = 50,
-        solver: str = "euler",
+        p_hidden: Whole = 25,
+        covariates_hidden: Whole = 50,
+        solver: Literal["euler", "still"] = "euler",
         augmented: int = 0,
     ):
         super().__init__(task)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.choices import Share
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
 from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.gaussian import divergence
@@ -41,7 +42,7 @@ class NeuralODEVAE(Variational):
     """
 
     def __init__(
-        self, task: SeriesTask, hidden_size: int, solver: SolverSettings, mask: bool = False, dropout: float = 0.2
+        self, task: SeriesTask, hidden_size: int, solver: SolverSettings, mask: bool = False, dropout: Share = 0.2
     ):
         super().__init__(task)
         self.until, self.mask = float(task.until), mask

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.choices import Share
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
 from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
@@ -90,7 +91,7 @@ class GRUSimple(RowByRow):
         task, hidden_size, dropout: as for `RowByRow`.
     """
 
-    def __init__(self, task: SeriesTask, hidden_size: int, dropout: float = 0.2):
+    def __init__(self, task: SeriesTask, hidden_size: int, dropout: Share = 0.2):
         super().__init__(task, hidden_size, hidden_size + 1, dropout)
         self.gru = nn.GRU(3 * task.features, hidden_size, batch_first=True)
 
@@ -120,7 +121,7 @@ class GRUD(RowByRow):
     gamma_h; `inputs`, W and b of r, z and u; `gates`, U of r and z; `candidate`, U of u.
     """
 
-    def __init__(self, task: SeriesTask, hidden_size: int, dropout: float = 0.2):
+    def __init__(self, task: SeriesTask, hidden_size: int, dropout: Share = 0.2):
         super().__init__(task, hidden_size, hidden_size, dropout)
         bound = 1 / math.sqrt(task.features)
         self.input_decay = nn.Parameter(torch.empty(2, task.features).uniform_(-bound, bound))
@@ -168,7 +169,7 @@ class TLSTM(RowByRow):
     Parameters: `short`, W_d; `inputs`, `recurrent`: W and U of i, f, o and u.
     """
 
-    def __init__(self, task: SeriesTask, hidden_size: int, dropout: float = 0.2):
+    def __init__(self, task: SeriesTask, hidden_size: int, dropout: Share = 0.2):
         super().__init__(task, hidden_size, hidden_size, dropout)
         self.short = nn.Linear(hidden_size, hidden_size)
         self.inputs = nn.Linear(2 * task.features, 4 * hidden_size)

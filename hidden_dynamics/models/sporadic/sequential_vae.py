@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.choices import Share
 from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.observations import Observations
@@ -74,7 +75,7 @@ class SequentialVAE(Variational):
         dropout: share of the readout's hidden units that are dropped when training.
     """
 
-    def __init__(self, task: SeriesTask, hidden_size: int, dropout: float = 0.2):
+    def __init__(self, task: SeriesTask, hidden_size: int, dropout: Share = 0.2):
         super().__init__(task)
         self.start = nn.Parameter(torch.zeros(hidden_size))
         self.transition = Transition(hidden_size)
