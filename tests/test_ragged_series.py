@@ -98,12 +98,6 @@ def test_the_splits_of_ushcn_are_stable():
         assert np.array_equal(np.sort(np.concatenate(fold)), np.arange(1114))
         total.update(np.concatenate(fold).astype("<i8").tobytes())
     assert total.hexdigest() == "3bc4dbff7ded4e99e9ac2d268775e2c8ba40907845ccf3f4774e66df8774d222"
-    assert folds.overlap(drawn, 1114) == (444, 1114, 6, 17)
-
-
-def test_test_sets_that_do_not_overlap():
-    apart = [folds.Fold(np.array([3]), np.array([2]), np.array([place])) for place in (0, 1)]
-    assert folds.overlap(apart, 4) == folds.Overlap(tested=2, of=4, least=0, most=0)
 
 
 def test_positions_become_series_in_two_ways():
