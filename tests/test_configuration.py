@@ -72,7 +72,6 @@ BAD = [
     (TASKS, "adding.training.report.metric", "test_los", "adding.training.report.metric", "Did you mean 'test_loss'"),
     (TASKS, "ptb.training.averaging.metric", "test_accuracy", "ptb.training.averaging.metric", "less is better"),
     (TASKS, "mnist.class", "Pixels", "mnist.class", "match pattern"),
-    (TASKS, "mnist.class", "my.own.RecurrentNetwork", "mnist.class", "rename one"),
     (TASKS, "mnist.variants", {"permutatio": "released"}, "mnist.variants", "Did you mean 'permutation'"),
     (TASKS, OF_LSTM, {"forget_fil": "released"}, OF_LSTM, "Did you mean 'forget_fill'"),
     (TASKS, "Parity", {}, "Parity", "match pattern"),

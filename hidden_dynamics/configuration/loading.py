@@ -338,24 +338,6 @@ def _check_names(c: Configuration) -> None:
             known(model, c.models, "model", f"config/variants.yaml: {name}.models")
         for task in variant.tasks or ():
             known(task, c.tasks, "task", f"config/variants.yaml: {name}.tasks")
-    _check_classes(c)
-
-
-def _check_classes(c: Configuration) -> None:
-    """A run's specification knows its classes by their names alone, which therefore must differ."""
-    named = [(RECURRENT_NETWORK, "the usual network")]  # the dotted name of each class, and where it is configured
-    for name, model in c.models.items():
-        where = f"config/models.yaml: {name}"
-        named += [(model.network, f"{where}.network"), (model.core, f"{where}.core")]
-    for name, task in c.tasks.items():
-        where = f"config/tasks.yaml: {name}"
-        named += [(task.task_class, f"{where}.class"), (task.network, f"{where}.network")]
-    places: dict[str, str] = {}
-    for place, where in named:
-        first = places.setdefault(class_name(place), place) if place else place
-        if first != place:
-            text = f"{place} has the name of {first}, by which a run's specification knows it: rename one."
-            raise mistake(where, text)
 
 
 def class_name(place: str) -> str:
