@@ -20,7 +20,7 @@ from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, code_of, find, runs_on
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.forecast import calibration as calibrations
-from hidden_dynamics.measurements.forecast import measuring, report
+from hidden_dynamics.measurements.forecast import report
 from hidden_dynamics.measurements.forecast.calibration import (
     About,
     Calibration,
@@ -291,16 +291,6 @@ def test_a_measurement_is_what_a_calibration_has(configured, name):
     assert found.test == (1.0 if run.task in ("ptb", "cifar10_images") else None)
     assert 0 < found.iteration <= 1.0 and (found.iteration == 1.0 or run.task == "ptb")  # that of a row of a text
     assert seconds_of(run, found) > 0
-
-
-def test_no_test_is_timed_beside_an_evaluation_that_takes_long(configured, monkeypatch):
-    run, asked = find(configured(), "ptb", "lstm-n48", 0), []
-    for longest in (measuring.LONG, 0.5):
-        monkeypatch.setattr(measuring, "LONG", longest)
-        ticks = count()
-        assert measure(run, arrays_of(configured(), run), CPU, lambda ticks=ticks: float(next(ticks)))["test"] == 1.0
-        asked.append(next(ticks))
-    assert asked[0] - asked[1] == 2  # the clock, before and after
 
 
 def test_every_group_is_measured_once_in_a_process_of_its_own(configured):

@@ -31,8 +31,6 @@ from hidden_dynamics.training.building import build
 
 Clock = Callable[[], float]
 TIMED, ENOUGH = 1.0, 20  # after one, iterations are timed for so many seconds on the wall, so many at most
-# Beside an evaluation of so many seconds the test, which a run makes once, is not timed: it is taken to last as long.
-LONG = 10.0
 
 
 @dataclass(frozen=True)
@@ -110,10 +108,6 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         network.eval()
         with torch.no_grad():
             evaluation = _seconds(task.evaluate, network, clock)
-            tested = tested_apart(task)
-            test = evaluation if tested else None
-            if tested and evaluation < LONG:
-                test = _seconds(tested.evaluate_test, network, clock)
     except SolverFailure as failure:
         raise UserError(f"{run.id} cannot be timed: its solver failed ({failure}).") from failure
     return {
@@ -123,7 +117,7 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         "set_up": set_up,
         "iteration": iteration,
         "evaluation": evaluation,
-        "test": test,
+        "test": evaluation if tested_apart(task) else None,  # not timed: a run makes it once
         "memory_bytes": peak_resident(),
         "gpu_memory_bytes": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else 0,
     }
