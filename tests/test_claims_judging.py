@@ -50,7 +50,6 @@ from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.results.rows import read_rows, write_rows
 
 VALUE = "table11:value:mnist:test_accuracy:momentum_lstm-128"
-PMNIST = "table11:better:pmnist:test_accuracy:momentum_lstm-128:lstm-128"
 RANKED = {"lstm": 97.0, "sr_lstm": 97.5, "adam_lstm": 98.0, "momentum_lstm": 98.5, "rmsprop_lstm": 99.0}
 
 

@@ -153,14 +153,6 @@ def test_cifar10_is_averaged_color_by_color(tmp_path: Path):
     assert np.array_equal(small[:, 0, 1], (fours + 2) // 4) and small.shape == (RECORDS, 16, 16, 3)
 
 
-def test_svhn_is_averaged_color_by_color(tmp_path: Path):
-    for split in COUNTS:
-        write_mat(tmp_path, split)
-    whole, small = svhn.prepare(tmp_path, {})["test_images"], svhn.prepare(tmp_path, {"side": 16})["test_images"]
-    fours = whole[:, 30:32, 0:2].astype(int).sum((1, 2))
-    assert np.array_equal(small[:, 15, 0], (fours + 2) // 4) and small.shape == (COUNTS["test"], 16, 16, 3)
-
-
 # --------------------------------------------------------------------------------------------------------------- digits
 
 
