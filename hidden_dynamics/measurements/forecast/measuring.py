@@ -22,7 +22,8 @@ from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group, grouped
 from hidden_dynamics.measurements.forecast.stand_ins import stand_in
-from hidden_dynamics.measurements.processes import in_fresh_process, peak_resident, processor
+from hidden_dynamics.measurements.processes import in_fresh_process, processor
+from hidden_dynamics.system import memory
 from hidden_dynamics.system.files import ROOT
 from hidden_dynamics.tasks.schedule import AnySchedule
 from hidden_dynamics.tasks.task import AnyTask, Task, tested_apart
@@ -118,7 +119,7 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         "iteration": iteration,
         "evaluation": evaluation,
         "test": evaluation if tested_apart(task) else None,  # not timed: a run makes it once
-        "memory_bytes": peak_resident(),
+        "memory_bytes": memory.peak() * 10**6,
         "gpu_memory_bytes": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else 0,
     }
 
