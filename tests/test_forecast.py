@@ -78,14 +78,10 @@ def runs_by_artifact(configuration):
 
 SMALL = {
     "pmnist/lstm-n32": {"batch_size": 700, "epochs": 2},
-    "mnist/momentum_lstm-n32": {"batch_size": 600, "epochs": 2, "evaluate_every": 4},
-    "pmnist_dtriv/dtriv-n24": {"batch_size": 800, "epochs": 1},
     "copying_1k/lstm-n32": {"batch_size": 4, "epochs": 7, "evaluate_every": 3},
     "adding/lstm-n32": {"batch_size": 4, "epochs": 2, "iterations_per_epoch": 3, "evaluate_every": 2},
     "timit/lstm-n24": {"batch_size": 40, "epochs": 2, "evaluate_every": 3},
-    "ptb/lstm-n48": {"batch_size": 200, "epochs": 3},
     "ptb/momentum_lstm-n48": {"batch_size": 200, "epochs": 2, "evaluate_every": 4},
-    "mnist_images/resnet-n8": {"batch_size": 500, "epochs": 3, "evaluate_every": 2},
     "svhn_images/resnet-n8": {"batch_size": 400, "epochs": 5, "evaluate_every": 3, "rates": {"until": 1.5}},
 }
 
