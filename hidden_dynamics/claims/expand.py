@@ -119,8 +119,7 @@ class _Maker:
                 threshold, more = load_claims().definitions.naive[metric], self.about(metric).better
                 about = f"{self.model(cell)}’s {self.title(metric)} is {more} than {threshold:g}"
                 statement = f"{about} on {self.place(cell.task, cell.size)}."
-                beside = Cell(task, entry.beside, sizes[0]) if entry.beside else None
-                yield self.claim(kind, statement, task, metric, cell, beside=beside)
+                yield self.claim(kind, statement, task, metric, cell)
                 continue
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)
