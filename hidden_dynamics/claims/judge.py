@@ -108,10 +108,8 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
 
 def _judged(one: Judged, supports: bool, p_adjusted: float | None, alpha: float) -> Judged:
     result, tests = one.result, f"{len(one.family)} tests of its family"
-    if one.unmade and result.p is not None:
-        made = sorted(one.family)[: len(one.family) - one.unmade]  # that of one that was not made is 1
-        among = plain(holm(made)[made.index(result.p)], 2)
-        tests += f", {one.unmade} of them not made (adjusted among the {len(made)} made: {among})"
+    if one.unmade:
+        tests += f", {one.unmade} of them not made"
     verdict, reason = _decided(result, supports, p_adjusted, tests, alpha)
     return replace(one, p_adjusted=p_adjusted, **_gate(one, verdict, reason))
 
@@ -172,7 +170,6 @@ def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         "found": result.found,
         "published": _published(claim),
         "published_difference": _published_difference(judged),
-        "stand_in": any(row["stand_in_for"] for row in rows),
         "data": "; ".join(dict.fromkeys(data_text(evidence.configuration, row) for row in rows)),
         "deviations": judged.deviations,
         "runs": " ".join(dict.fromkeys(row["directory"] for row in rows if "directory" in row)),

@@ -100,7 +100,7 @@ def similar(claim: Claim, evidence: Evidence) -> Result:
         return few
     estimate, samples, name = estimate_of(samples, evidence.blocked(claim))
     found = _within(estimate, samples, margin, name)
-    if found.supports is False:
+    if estimate and found.supports is False:
         leader = _leader(samples, estimate, evidence.sign(claim.metric))
         found = replace(found, ahead=[leader], bars=(found.bars[0], leader.without))
     return found
