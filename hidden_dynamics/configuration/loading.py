@@ -7,7 +7,6 @@ import copy
 import functools
 import itertools
 import json
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +29,6 @@ PARTS = {
     "scales": dict[schema.Name, schema.Scale],
     "artifacts": dict[schema.ArtifactName, dict[str, Any]],
 }
-MOST_POINTS = 1000  # of a grid
 DATASETS = ROOT / "config" / "datasets.yaml"
 RECURRENT_NETWORK = "hidden_dynamics.models.recurrent_network.RecurrentNetwork"  # of tasks that name no other
 
@@ -221,11 +219,6 @@ def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) ->
                 content[task].pop("data", None)  # settings of another dataset mean nothing to this one
             content[task] = merge(content[task], override)
         tasks = _checked_tasks(parts, content, origin)
-    for name, task in tasks.items():
-        for model, entry in task.models.items():
-            if (points := math.prod(map(len, (entry.grid or {}).values()))) > MOST_POINTS:
-                text = f"the grid has {points:,} points, each a model of its own: expected {MOST_POINTS:,} at most."
-                raise mistake(f"config/tasks.yaml: {name}.models.{model}.grid", text)
     return {name: _with_grids(task) for name, task in tasks.items()}
 
 
