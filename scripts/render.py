@@ -35,7 +35,7 @@ def judge(sources: Sources) -> None:
     from hidden_dynamics.claims.verdict import COLUMNS
 
     artifact, configuration = sources.artifact, sources.artifact.configuration
-    evidence, claims = sources.evidence, all_claims(load_claimed(configuration), artifact.name)[artifact.name]
+    evidence, claims = sources.evidence, all_claims(load_claimed(configuration))[artifact.name]
     rows = with_epochs(evidence, claims, verdicts(evidence, claims))
     write_rows(sources.root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
 

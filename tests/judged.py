@@ -17,7 +17,6 @@ from hidden_dynamics.configuration.runs import Run, resolve
 
 SPREAD = (-0.1, 0.05, 0.0, 0.1, -0.05)
 TABLE = "momentumrnn_table11"  # of five LSTMs with 128 hidden units, on MNIST and PMNIST
-BLOCKS = {"default": "published", "permutation": "released"}  # variants by which a seed has data of its own
 PAIR = "mnist:test_accuracy:momentum_lstm-128:lstm-128"
 NAIVE = {"test_accuracy": {"majority class": 0.1135}}
 

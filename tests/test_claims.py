@@ -12,7 +12,7 @@ from hidden_dynamics.claims import expand
 from hidden_dynamics.claims.expand import all_claims, smallest_p
 from hidden_dynamics.claims.kinds import TESTS
 from hidden_dynamics.configuration import read_yaml
-from hidden_dynamics.configuration.runs import Cell, resolve
+from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.papers import claims as entries
 from hidden_dynamics.papers.claims import FILE, KINDS, ClaimEntry, Margin, artifacts_with_claims, load_claims
 
@@ -140,32 +140,11 @@ def test_what_is_said_to_have_run_is_what_is_configured(configured, claims):
         if cell and isinstance(cell.size, int) and claim.kind not in ("value", "gain") and theirs:
             ran = resolve(configuration, *cell, 0).spec
             assert f"N = {ran['hyperparameters']['hidden_size']}" in ours and f"{cell.size}" in claim.ran
-            assert claim.kind == "ratio" or f", {ran['training']['epochs']} epoch" in ours
+            epochs = ran["training"]["epochs"]
+            assert claim.kind == "ratio" or f", {epochs} epoch" in ours or f", after {epochs} of" in ours
             named += 1
         assert configuration.data_title(claim.task) in ours or not configuration.replaced(claim.task), task
     assert named > 300
-
-
-def test_every_row_of_a_table_stands_against_its_baseline(artifacts):
-    """Tables of results whose rows are compared at one size: all pairs, in both variants where there are two."""
-    compared = 0
-    for name, artifact in artifacts.items():
-        if artifact.published and artifact.published.content.get("across_sizes"):
-            continue
-        made = claims_of(artifact)
-        claimed = {frozenset((claim.subject, claim.reference)) for claim in made if claim.kind == "better"}
-        pairs = {frozenset((cell, baseline)) for cell, baseline, _ in artifact.pairs()}
-        assert pairs <= claimed, name
-        compared += len(pairs)
-    assert compared > 50
-
-
-def test_grids_are_ranked_where_they_are_run(configured, claims):
-    (mnist, speech, language) = claims["momentumrnn_figure7"]
-    assert len(mnist.ranked) == len(speech.ranked) == len(language.ranked) == 25
-    assert mnist.ranked[Cell("mnist_ablation", "momentum_lstm", "mu0.6-s0.6")] == 99.08
-    demo = claims_of(artifact_named(configured(scale="demo"), "momentumrnn_figure7"))
-    assert [len(claim.ranked) for claim in demo] == [9, 9, 9]
 
 
 def test_a_model_of_the_user_s_own_takes_one_entry(artifacts, monkeypatch):

@@ -12,7 +12,6 @@ import pytest
 import render
 import render_claims
 from judged import (
-    BLOCKS,
     NAIVE,
     PAIR,
     SPREAD,
@@ -28,7 +27,6 @@ from judged import (
     seeds,
 )
 from made import as_text, make_run, row_of
-from scipy import stats
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.artifacts.comparison import with_verdicts
@@ -49,11 +47,9 @@ from hidden_dynamics.claims.verdict import (
 )
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.papers.claims import artifacts_with_claims
-from hidden_dynamics.papers.published import load_tasks
 from hidden_dynamics.results.rows import read_rows, write_rows
 
 VALUE = "table11:value:mnist:test_accuracy:momentum_lstm-128"
-PMNIST = "table11:better:pmnist:test_accuracy:momentum_lstm-128:lstm-128"
 RANKED = {"lstm": 97.0, "sr_lstm": 97.5, "adam_lstm": 98.0, "momentum_lstm": 98.5, "rmsprop_lstm": 99.0}
 
 
@@ -114,33 +110,9 @@ def test_two_seeds_are_not_tested_nor_are_equal_ones(paper, n, diverged, spread,
     assert row["verdict"] == UNDECIDED and row["p"] == "" and all(reason in row["reason"] for reason in reasons)
 
 
-def test_a_run_that_failed_bars_a_verdict_in_its_models_favour(paper):
-    theirs, ours = (seeds(paper(), model, mean) for model, mean in (("lstm", 90.0), ("momentum_lstm", 99.0)))
-    assert against_lstm(paper(), theirs, ours)["verdict"] != UNDECIDED
-    ours[0] |= {"status": "failed", "measured": ""}
-    row = against_lstm(paper(), theirs, ours)
-    assert row["verdict"] == UNDECIDED and f"1 of {len(ours)} runs of MomentumLSTM failed, diverged" in row["reason"]
-
-
 def test_what_was_not_run_is_said(paper):
     row = against_lstm(paper(), seeds(paper(), "lstm", 98.0))
     assert (row["verdict"], row["reason"]) == (NOT_RUN, "no runs of MomentumLSTM of size 128 on mnist")
-
-
-def test_a_seed_with_data_of_its_own_is_a_block_and_where_the_other_test_says_otherwise_it_is_named(paper):
-    """Numbers that go up and down together: seed by seed the difference is clear, by Welch's t it is not."""
-    wide = np.arange(5.0)
-    for variants, test, verdict, other in (
-        ({"default": "published"}, "Welch's t", UNDECIDED, "reproduced by paired t (p = "),
-        (BLOCKS, "paired t", HOLDS, "inconclusive by Welch's t (p = "),
-    ):
-        table = paper(variants=variants)
-        rows = seeds(table, "lstm", 90.0, task="pmnist", spread=wide)
-        rows += seeds(table, "momentum_lstm", 91.0, task="pmnist", spread=wide + np.array(SPREAD) / 10)
-        row = judged(table, rows)[PMNIST]
-        assert (row["test"], row["verdict"]) == (test, verdict) and row["other_test"].startswith(other)
-    low, high = stats.ttest_rel(wide + 1 + np.array(SPREAD) / 10, wide).confidence_interval()
-    assert (row["low"], row["high"]) == pytest.approx((low, high))
 
 
 def test_whoever_chooses_among_the_runs_makes_no_fewer_tests(paper):
@@ -151,18 +123,10 @@ def test_whoever_chooses_among_the_runs_makes_no_fewer_tests(paper):
     assert alone["p"] == among["p"] and alone["tests"] == among["tests"] > 8
     assert alone["p_adjusted"] == pytest.approx(min(1.0, alone["tests"] * alone["p"])) and among["p_adjusted"] <= 1
     ahead = judged(table, rows["lstm"] + seeds(table, "sr_lstm", 99.9, spread=np.arange(5.0)))[name]
-    assert f"{ahead['tests'] - 1} of them not made (adjusted among the 1 made: {ahead['p']:.2g})" in ahead["reason"]
+    assert f"{ahead['tests'] - 1} of them not made" in ahead["reason"]
 
 
 # ------------------------------------------------------------------------------------------------------------ Margins
-
-
-def test_where_the_papers_test_set_may_be_another_is_written_down():
-    sets = {
-        name: task.get("test_set") for paper in ("momentumrnn", "acenode") for name, task in load_tasks(paper).items()
-    }
-    series = {"physionet", "physionet_interpolation", "physionet_extrapolation", "human_activity"}
-    assert {name: known for name, known in sets.items() if known} == dict.fromkeys(series, "unknown")
 
 
 def test_a_value_is_not_judged_where_the_papers_test_set_may_be_another(paper):
@@ -227,13 +191,6 @@ def test_the_gate_asks_those_of_a_test_of_blocks_also_where_a_seed_failed(paper)
     assert "runs of Augmented" in few["reason"] and "runs of Latent-ODE" not in few["reason"]
 
 
-def test_a_verdict_that_the_gate_takes_away_has_no_other_test(paper):
-    table, wide = paper(), np.array([-4.0, -2.0, 0.0, 2.0, 4.0])
-    ours = seeds(table, "momentum_lstm", 10.5, spread=wide + 0.01 * np.array(SPREAD))
-    row = against_lstm(table, seeds(table, "lstm", 10.0, spread=wide), ours)
-    assert (row["verdict"], row["other_test"][:5]) == (UNDECIDED, "")
-
-
 def test_where_momentum_is_0_in_all_runs_the_reason_says_so(paper):
     table = paper("momentumrnn_table3")
     rows = []
@@ -277,7 +234,7 @@ def test_a_verdict_says_at_which_epochs_it_would_have_been_the_same(tmp_path, pa
 DEVIATING = [
     ({}, {"stand_in_for": "mnist", "dataset_title": "Digits"}, "Digits in place of MNIST"),
     ({}, {"size": "32"}, "N = 32, not 128"),
-    ({"tasks": {"mnist": {"training": {"epochs": 2}}}}, {}, "changed from the paper’s: training"),
+    ({"tasks": {"mnist": {"training": {"epochs": 2}}}}, {}, "after 2 of 150 epochs"),
 ]
 
 
@@ -290,7 +247,7 @@ def test_runs_that_deviate_answer_where_a_scale_asks_and_never_of_a_value(config
     found = judged(table, rows)
     pair = next(row for row in found.values() if row["id"].endswith(f"better:{PAIR}"))
     for row in (pair, found["table11:ranking:mnist:test_accuracy"]):
-        assert row["deviations"] == reason and row["stand_in"] == ("stand_in_for" in change)
+        assert row["deviations"] == reason
         assert (row["verdict"], word(row)) == ((HOLDS, "holds") if asked else (NOT_RUN, "not run"))
         assert (row["reason"], row["p"]) == (reason, "") or asked
     assert (found[VALUE]["verdict"], found[VALUE]["p"]) == (NOT_RUN, "")
@@ -374,18 +331,6 @@ def test_a_measured_cost_deviates_by_all_but_the_training(paper, change, deviate
 
 
 # ---------------------------------------------------------------------------------------------- What stands beside it
-
-
-def test_a_verdict_says_what_it_could_have_found(paper):
-    """PMNIST, N = 128: printed 93.4 and 92.62. Twice the spread finds twice the difference."""
-    table, found = paper(), []
-    for factor in (1, 2):
-        spread = [factor * offset for offset in SPREAD]
-        rows = seeds(table, "lstm", 92.0, task="pmnist", spread=spread)
-        rows += seeds(table, "momentum_lstm", 92.0 + 0.01, task="pmnist", spread=spread[::-1])
-        found.append(judged(table, rows)[PMNIST])
-    assert found[1]["detectable"] == pytest.approx(2 * found[0]["detectable"])
-    assert [row["verdict"] for row in found] == [UNDECIDED] * 2
 
 
 def test_the_error_of_the_one_test_set_stands_beside(paper):

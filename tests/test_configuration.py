@@ -9,7 +9,6 @@ from conftest import refused
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import loading, merge, parse_settings
-from hidden_dynamics.configuration.entries import with_types
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 
@@ -29,33 +28,21 @@ def mnist(entry):
 BAD = [
     (SETTINGS, "scale", 3, "scale", "valid string"),
     (SETTINGS, "overrides", mnist({"sizes": {128: "$(touch x)"}}), "overrides.tasks.mnist.sizes.128", "match pattern"),
-    (SETTINGS, "overrides", mnist({"sizes": {128: "../x"}}), "overrides.tasks.mnist.sizes.128", "match pattern"),
-    (TASKS, "mnist.models.lstm.sizes", ["a b"], "mnist.models.lstm.sizes.0", "match pattern"),
     (SETTINGS, "seeds", [0, 0], "seeds", "two are the same"),
-    (SETTINGS, "seeds", [0, -1], "seeds.1", "greater than or equal to 0"),
     (SETTINGS, "device", "cpus", "device", "'auto', 'cpu' or 'cuda'. Did you mean 'cpu'"),
     (SETTINGS, "device", "gpu", "device", "device=cuda"),
     (SETTINGS, "seeds", 3, "seeds", "seeds='[0, 1, 2]'"),
-    (SETTINGS, "only", "mnist", "only", "only='[mnist]'"),
-    (SETTINGS, "together", "seed", "together", "together='[seed]'"),
     (SETTINGS, "variants", "released", "variants", "variants='{default: released}'"),
-    (SETTINGS, "time_limit", 0, "time_limit", "greater than or equal to 1"),
-    (SETTINGS, "results", "", "results", "at least 1 character"),
     (SETTINGS, "data.directry", "x", "data", "Did you mean 'directory'"),
     (SETTINGS, "leave_out", "svhn", "leave_out", "leave_out='[svhn]'"),
     (SETTINGS, "only", ["physionet_relased"], "only", "Did you mean 'physionet_released'"),
-    (SETTINGS, "only", ["mnist/lstn"], "only: mnist", "Did you mean 'lstm'"),
     (SETTINGS, "only", ["mnist/lstm/182"], "only: mnist/lstm", "Did you mean '128'"),
-    (SETTINGS, "leave_out", ["svn"], "leave_out", "Did you mean 'svhn'"),
-    (SETTINGS, "variants", {"sr_cel": "released"}, "variants", "Did you mean 'sr_cell'"),
     (SETTINGS, "variants", {"default": "relased"}, "variants.default", "'released'"),
     (SETTINGS, "variants", {"forget_fill": "released"}, "variants.forget_fill", "Known: published, once"),
     (SETTINGS, "overrides", {"task": {}}, "overrides", "Did you mean 'tasks'"),
     (SETTINGS, "overrides", mnist(5), "overrides.tasks.mnist", "dictionary"),
-    (SETTINGS, "overrides", mnist({"training": None}), "overrides.tasks.mnist.training", "dictionary"),
     (SETTINGS, "overrides", mnist({"training": {"epochs": "many"}}), MNIST_TRAINING + ".epochs", "valid integer"),
     (SETTINGS, "overrides", mnist({"training": {"epoch": 2}}), MNIST_TRAINING, "Did you mean 'epochs'"),
-    (SETTINGS, "overrides", mnist({"dataset": "mnits"}), "overrides.tasks.mnist.dataset", "Did you mean 'mnist'"),
     (
         SETTINGS,
         "overrides.artifacts",
@@ -64,28 +51,18 @@ BAD = [
         "valid integer or: Input should be a valid number",
     ),
     (TASKS, "mnist.dataset", "mnis", "mnist.dataset", "Did you mean 'mnist'"),
-    (TASKS, "mnist.models.lstmm", {"sizes": [1]}, "mnist.models", "Did you mean 'lstm'"),
-    (TASKS, "mnist.modls", {}, "mnist", "Did you mean 'models'"),
-    (TASKS, "adding.training.clip_norm", 0, "adding.training.clip_norm", "greater than 0"),
     (TASKS, "adding.training.optimisers.main.name", "Adm", "adding.training.optimisers.main.name", "Adam"),
-    (TASKS, "adding.training.report.rule", "best", "adding.training.report.rule", "'max', 'min' or 'last'"),
     (TASKS, "adding.training.report.metric", "test_los", "adding.training.report.metric", "Did you mean 'test_loss'"),
     (TASKS, "ptb.training.averaging.metric", "test_accuracy", "ptb.training.averaging.metric", "less is better"),
     (TASKS, "mnist.class", "Pixels", "mnist.class", "match pattern"),
-    (TASKS, "mnist.class", "my.own.RecurrentNetwork", "mnist.class", "rename one"),
-    (TASKS, "mnist.variants", {"permutatio": "released"}, "mnist.variants", "Did you mean 'permutation'"),
     (TASKS, OF_LSTM, {"forget_fil": "released"}, OF_LSTM, "Did you mean 'forget_fill'"),
-    (TASKS, "Parity", {}, "Parity", "match pattern"),
     (MODELS, "lstm.core", None, "lstm", "a core, or a network of its own"),
     (MODELS, "lstm.tasks", {"mnist": {}}, "lstm.tasks.mnist", "configures it already"),
-    (MODELS, "nag_lstm.tasks", {"mnst": {}}, "nag_lstm.tasks", "Did you mean 'mnist'"),
     (MODELS, "nag_lstm.tasks", {"mnist": {"size": [128]}}, "nag_lstm.tasks.mnist", "Did you mean 'sizes'"),
     (MODELS, "scaled_lstm.tasks.mnist", {"sizes": [256], "hyperparameters": {"s": 1.0}}, "scaled_lstm", "sizes alone"),
-    (SCALES, "demo.tasks.mnst", {}, "demo.tasks", "Did you mean 'mnist'"),
     (SCALES, "demo.tasks.mnist.dataset", "digts", "demo.tasks.mnist.dataset", "Did you mean 'digits'"),
     (SCALES, "demo.together", ["models"], "demo.together.0", "'model' or 'seed'"),
     (SCALES, "demo.tasks.mnist.sizes", {128: 32, 256: 32}, "demo.tasks.mnist.sizes", "128 and 256"),
-    (SCALES, "demo.artifacts", {"momentumrnn_table61": {}}, "demo.artifacts", "Did you mean"),
     (SCALES, "demo.artifacts", {TABLE16: {"traget": 0.25}}, f"demo.artifacts.{TABLE16}", "Did you mean 'target'"),
     (DATASETS, "digits.stand_in_for", "mnst", "digits.stand_in_for", "Did you mean 'mnist'"),
     (METRICS, "test_loss.better", "less", "test_loss.better", "'higher' or 'lower'"),
@@ -93,12 +70,10 @@ BAD = [
     (VARIANTS, "mine", {"about": "", "published": {"text": ""}}, "mine", "another value"),
     (VARIANTS, "series_folds.published.blocks", False, "series_folds.published", "blocks: true"),
     (ARTIFACTS, "momentumrnn_table1.tasks", ["mnst"], "momentumrnn_table1", "Did you mean 'mnist'"),
-    (ARTIFACTS, "momentumrnn_table1.rows", [{"model": "lstmm"}], "momentumrnn_table1", "Did you mean 'lstm'"),
     (ARTIFACTS, "momentumrnn_table1.kind", "table", "momentumrnn_table1.kind", "results_table"),
     (ARTIFACTS, "acenode_table7.metrics", ["test_auc", "test_acu"], "acenode_table7", "Did you mean 'test_auc'"),
     (ARTIFACTS, "plot", {"kind": "curves"}, "plot", "match pattern"),
     (ARTIFACTS, "acenode_table5.features.layer", "last", "acenode_table5.features.layer", "pooled"),
-    (ARTIFACTS, "acenode_table5.features.iterations", 100, "acenode_table5.features.iterations", "250"),
 ]
 
 
@@ -211,13 +186,6 @@ def test_settings_of_another_dataset_are_dropped_with_it(configured):
     assert same.tasks["adding"].data == {"length": 9, "test_size": 128, "seed": 0}
     other = configured(overrides={"tasks": {"adding": {"dataset": "digits"}}})
     assert other.tasks["adding"].data == {}
-
-
-def test_settings_survive_json_with_their_number_keys():
-    settings = {"overrides": mnist({"sizes": {128: 4}, "models": {"lstm": {"sizes": [128]}}}), "seeds": [1]}
-    through = json.loads(json.dumps(settings))
-    assert through != settings
-    assert with_types(through) == settings
 
 
 def test_text_from_the_command_line_gives_the_same_runs_as_typed_settings(configured):

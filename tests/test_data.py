@@ -65,12 +65,6 @@ def test_copying_sequences(seed: int, count: int, letters: int, blanks: int, alp
     assert (targets[:, marker:] == words).all()
 
 
-def test_copying_as_drawn_in_the_module():
-    inputs, targets = copying.sequences(np.array([[2, 1, 3]], np.uint8), blanks=4, alphabet=8)
-    assert inputs.tolist() == [[2, 1, 3, 0, 0, 0, 0, 9, 0, 0]]
-    assert targets.tolist() == [[0, 0, 0, 0, 0, 0, 0, 2, 1, 3]]
-
-
 COPYING = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
 
 
@@ -178,16 +172,6 @@ def test_mnist_is_read_row_by_row(tmp_path: Path):
     assert np.array_equal(arrays["train_labels"], written["train-labels-idx1-ubyte"])
     assert arrays["levels"] == 255 and arrays["levels"].dtype == np.float32
     assert {array.dtype for name, array in arrays.items() if name != "levels"} == {np.dtype(np.uint8)}
-
-
-def test_mnist_is_averaged_to_a_smaller_side(tmp_path: Path):
-    small_mnist(tmp_path)
-    whole, small = (mnist.prepare(tmp_path, settings) for settings in ({}, {"side": 14}))
-    for split in ("train", "test"):
-        squares = whole[f"{split}_images"].reshape(-1, 14, 2, 14, 2).astype(int).sum((2, 4))
-        assert np.array_equal(small[f"{split}_images"], ((squares + 2) // 4).reshape(-1, 196))
-        assert np.array_equal(small[f"{split}_labels"], whole[f"{split}_labels"])
-    assert small["levels"] == 255
 
 
 @pytest.mark.mirror

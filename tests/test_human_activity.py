@@ -11,8 +11,7 @@ from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import human_activity, prepared
 from hidden_dynamics.data.tag_reports import ACTIVITIES, CLASSES, TAGS, UNREAD
 
-ANKLE, OTHER, CHEST, BELT = TAGS
-ARRAYS = {"times", "values", "mask", "labels", "lowest", "lengths", "ids"}
+ANKLE, _, CHEST, BELT = TAGS
 START = 633_790_226_051_280_329  # a timestamp of 18 digits, as the file has, of which float64 holds 16
 
 
@@ -33,34 +32,6 @@ def read(*lines: str) -> dict[str, np.ndarray]:
 
 
 # -------------------------------------------------------------------------------------------------------- the sequences
-
-
-def test_reports_become_rows():
-    arrays = read(
-        report(0, BELT, "lying", (1, 2, 3)),
-        report(0.4, BELT, "falling", (3, 2, 1)),  # of the same 10 ms
-        report(0.3, ANKLE, "lying down", (7, 8, 9)),
-        report(5, OTHER, "on all fours", (-1, 0, 0.25)),
-        report(7, CHEST, "sitting", name="C05"),
-    )
-    assert set(arrays) == ARRAYS
-    assert arrays["ids"].tolist() == [101, 305] and arrays["lengths"].tolist() == [2, 1]
-    np.testing.assert_array_equal(arrays["times"], np.float32([0, 0.05, 0]))
-    expected = np.zeros((3, 4, 3), np.float32)
-    expected[0, 3], expected[0, 0], expected[1, 1], expected[2, 2] = (
-        (2, 2, 2),
-        (7, 8, 9),
-        (-1, 0, 0.25),
-        (1.5, 2.5, 0.5),
-    )
-    np.testing.assert_array_equal(arrays["values"], expected.reshape(3, 12))
-    seen = np.array([[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]], bool)
-    np.testing.assert_array_equal(arrays["mask"], np.repeat(seen, 3, axis=1))
-    named = [CLASSES[label] for label in arrays["labels"]], [CLASSES[label] for label in arrays["lowest"]]
-    assert named == (["lying", "on all fours", "sitting"], ["falling", "on all fours", "sitting"])
-    assert [arrays[name].dtype for name in ("times", "values", "mask", "labels", "lowest", "lengths", "ids")] == [
-        *(np.float32, np.float32, bool, *[np.int64] * 4)
-    ]
 
 
 def test_eleven_activities_are_seven_classes():
@@ -124,6 +95,7 @@ def test_a_report_that_comes_late_is_put_in_its_place():
     arrays = read(report(0), report(9, CHEST), report(4, BELT, "falling"), report(9, ANKLE), report(12))
     np.testing.assert_array_equal(arrays["times"], np.float32([0, 0.04, 0.09, 0.12]))
     assert arrays["labels"].tolist() == [0, 1, 0, 0] and arrays["mask"].sum(axis=1).tolist() == [3, 3, 6, 3]
+    assert read(report(0), report(0, name="C05"))["ids"].tolist() == [101, 305]
     early = read(report(5), report(0), report(8))  # the first in the text is not the first in time
     np.testing.assert_array_equal(early["times"], np.float32([0, 0.05, 0.08]))
 

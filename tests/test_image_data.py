@@ -12,7 +12,6 @@ from scipy.io import savemat
 
 from hidden_dynamics.data import cifar10, digits, images, svhn
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
 
 
 def check_types(arrays: dict[str, np.ndarray]) -> None:
@@ -140,25 +139,11 @@ def test_averaged_images_are_within_half_a_level_of_the_mean_of_each_square(data
         assert (error > -0.5).all() and (error <= 0.5).all()
 
 
-@pytest.mark.parametrize(("name", "shape"), [("mnist", (196,)), ("cifar10", (16, 16, 3)), ("svhn", (16, 16, 3))])
-def test_a_forecast_measures_on_images_of_the_smaller_side(name: str, shape: tuple[int, ...]):
-    arrays = SHAPES[name]({"side": 14 if name == "mnist" else 16})
-    assert arrays["train_images"].shape[1:] == arrays["test_images"].shape[1:] == shape
-
-
 def test_cifar10_is_averaged_color_by_color(tmp_path: Path):
     write_archive(tmp_path, batches())
     whole, small = cifar10.prepare(tmp_path, {})["test_images"], cifar10.prepare(tmp_path, {"side": 16})["test_images"]
     fours = whole[:, 0:2, 2:4].astype(int).sum((1, 2))
     assert np.array_equal(small[:, 0, 1], (fours + 2) // 4) and small.shape == (RECORDS, 16, 16, 3)
-
-
-def test_svhn_is_averaged_color_by_color(tmp_path: Path):
-    for split in COUNTS:
-        write_mat(tmp_path, split)
-    whole, small = svhn.prepare(tmp_path, {})["test_images"], svhn.prepare(tmp_path, {"side": 16})["test_images"]
-    fours = whole[:, 30:32, 0:2].astype(int).sum((1, 2))
-    assert np.array_equal(small[:, 15, 0], (fours + 2) // 4) and small.shape == (COUNTS["test"], 16, 16, 3)
 
 
 # --------------------------------------------------------------------------------------------------------------- digits

@@ -16,7 +16,7 @@ from conftest import ROOT, refused
 from one_process import OneProcess
 from repository import SETTINGS, Workflow, copy_repository
 
-from hidden_dynamics.artifacts import artifact_named, load_artifacts
+from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.cost_measurement import Session, values_of
@@ -233,18 +233,3 @@ def test_the_rule_measures_again_on_another_device_or_with_another_baseline(work
         workflow.edit("published/momentumrnn/table14.yaml", "baseline: lstm", "baseline: sr_lstm")
         said = run("--dry-run")
         assert "updated input files:\n        measure_cost" in said and "params have changed" not in said
-
-
-# Which tables share a measurement
-
-
-def test_tables_of_the_same_models_share_a_measurement(project):
-    tables = [f"momentumrnn_table{number}" for number in (14, 15, 16)]
-
-    def measurements():
-        artifacts = load_artifacts(project.load())
-        return [artifacts[name].measurement for name in tables]
-
-    assert measurements() == [TABLE] * 3
-    project.set("config/artifacts.yaml", "momentumrnn_table15.size", 128)
-    assert measurements() == [TABLE, "momentumrnn_table15", TABLE]

@@ -120,12 +120,6 @@ def test_features_are_those_of_the_first_images(images, taken, layer):
     assert features.dtype == np.float64 and labels.tolist() == [*range(7), *range(5)][:taken]
 
 
-def test_features_can_be_standardised():
-    features, _ = features_of(Network(), Task(40), changed(standardise=True))
-    np.testing.assert_allclose(features.mean(0), 0, atol=1e-12)
-    np.testing.assert_allclose(features.std(0), 1)
-
-
 @pytest.mark.parametrize(
     ("network", "task", "change", "named"),
     [
@@ -268,21 +262,6 @@ def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
     said = [text.get_text() for text in with_gid(workplace.figure.draw(Sources(workplace.figure)), "nothing")]
     for text, why in zip(said, ("training diverged", "not finite", "fewer features differ"), strict=True):
         assert why in text
-
-
-@pytest.mark.parametrize(
-    ("file", "change", "word"),
-    [
-        ("run.json", Path.unlink, "missing"),
-        ("model.pt", Path.unlink, "missing"),
-        ("model.pt", lambda path: path.write_bytes(b"no weights"), "altered"),
-    ],
-)
-def test_a_run_that_is_not_whole_is_named(workplace, file, change, word):
-    path = workplace.files("ace_ode_net", 1).directory / file
-    change(path)
-    with refused(word, file=path):
-        workplace.measure()
 
 
 def test_data_and_settings_that_are_not_those_of_the_run_are_refused(workplace):

@@ -62,17 +62,6 @@ def test_many_draws_have_the_stationary_variances_and_correlation():
     assert later == pytest.approx(np.exp([-0.5, -2.0]), abs=0.06)
 
 
-def test_the_optimal_predictor_errs_as_its_own_variance_says():
-    arrays, settings = made(series=3000)
-    rows = ragged.after(arrays, settings.until, 3)
-    seen = arrays["mask"][rows]
-    error, variance = (arrays["values"][rows] - arrays["optimal_means"])[seen], arrays["optimal_variances"][seen]
-    assert np.mean(error**2) == pytest.approx(variance.mean(), rel=0.05)
-    nats = 0.5 * (np.log(2 * np.pi * variance) + error**2 / variance)
-    assert nats.mean() == pytest.approx((0.5 * np.log(2 * np.pi * np.e * variance)).mean(), abs=0.03)
-    assert np.array_equal(arrays["optimal_times"], arrays["times"][rows])
-
-
 def test_each_feature_is_observed_by_itself_at_tenths():
     arrays, settings = made(series=300)
     assert arrays["mask"].any(axis=1).all() and (arrays["values"][~arrays["mask"]] == 0).all()

@@ -15,7 +15,6 @@ from hidden_dynamics.data.stay_records import PARAMETERS, QUANTUM
 
 HEADER = "Time,Parameter,Value"
 TIMES = [f"{minute // 60:02}:{minute % 60:02}" for minute in range(48 * 60 + 1)]
-ARRAYS = {"times", "values", "mask", "lengths", "ids", "died"}
 
 
 def record(number: int, *lines: str) -> bytes:
@@ -44,27 +43,6 @@ def plainly(content: bytes, quantum: float) -> tuple[list[float], list[dict[str,
 
 
 # ---------------------------------------------------------------------------------------------------------- the records
-
-
-def test_a_record_as_it_stands_in_the_challenge():
-    arrays = parse(
-        [
-            record(7, "00:00,Age,54", "00:00,Height,-1", "00:07,HR,73", "00:07,HR,75", "48:00,pH,7.3"),
-            record(3, "00:00,Age,80", "26:30,AST,1.8e+04"),
-        ],
-        outcomes({7: 1, 3: 0}),
-    )
-    assert set(arrays) == ARRAYS
-    assert arrays["ids"].tolist() == [3, 7] and arrays["died"].tolist() == [False, True]
-    assert arrays["lengths"].tolist() == [2, 3]
-    np.testing.assert_array_equal(arrays["times"], np.float32([0, 26.496, 0, 0.112, 48]))
-    found = [(row, PARAMETERS[column], arrays["values"][row, column]) for row, column in np.argwhere(arrays["mask"])]
-    expected = [(0, "Age", 80), (1, "AST", 18000), (2, "Age", 54), (2, "Height", -1), (3, "HR", 74), (4, "pH", 7.3)]
-    assert found == [(row, name, np.float32(value)) for row, name, value in expected]
-    assert (arrays["values"][~arrays["mask"]] == 0).all()
-    assert [arrays[name].dtype for name in ("times", "values", "mask", "lengths", "ids", "died")] == [
-        *(np.float32, np.float32, bool, np.int64, np.int64, bool)
-    ]
 
 
 measurements = st.lists(

@@ -1,7 +1,6 @@
 """Irregularly observed series: arrays of a long table, their parts, and the splits of series."""
 
 import hashlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +11,8 @@ from sklearn.model_selection import train_test_split
 
 from hidden_dynamics.data import (
     folds,
-    intensive_care_stays,
-    ornstein_uhlenbeck,
     ragged,
-    tagged_movements,
 )
-from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
 
 # Series, ticks, feature, value in tenths.
 LINES = st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(0, 2), st.integers(-99, 99))
@@ -59,24 +54,6 @@ def test_the_rows_after_a_time():
         ragged.after(arrays, 0.2, 3)
 
 
-@pytest.mark.parametrize(
-    ("real", "generated", "series", "rows", "observed"),
-    [
-        ("physionet2012", intensive_care_stays, 4000, 299_264, 0.143),
-        ("human_activity", tagged_movements, 25, 164_830, 0.25),
-        ("ushcn", ornstein_uhlenbeck, 1114, 350_665, 0.22),
-    ],
-)
-def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generated, series, rows, observed):
-    arrays, like = SHAPES[real]({}), generated.prepare(Path("nowhere"), {})
-    assert {name: array.dtype for name, array in arrays.items()} == {
-        name: array.dtype for name, array in like.items() if not name.startswith("optimal")
-    }
-    assert len(arrays["ids"]) == series and len(arrays["times"]) == arrays["lengths"].sum()
-    assert len(arrays["times"]) == pytest.approx(rows, rel=0.01)
-    assert arrays["mask"].mean() == pytest.approx(observed, rel=0.1)
-
-
 # The splits
 
 
@@ -98,12 +75,6 @@ def test_the_splits_of_ushcn_are_stable():
         assert np.array_equal(np.sort(np.concatenate(fold)), np.arange(1114))
         total.update(np.concatenate(fold).astype("<i8").tobytes())
     assert total.hexdigest() == "3bc4dbff7ded4e99e9ac2d268775e2c8ba40907845ccf3f4774e66df8774d222"
-    assert folds.overlap(drawn, 1114) == (444, 1114, 6, 17)
-
-
-def test_test_sets_that_do_not_overlap():
-    apart = [folds.Fold(np.array([3]), np.array([2]), np.array([place])) for place in (0, 1)]
-    assert folds.overlap(apart, 4) == folds.Overlap(tested=2, of=4, least=0, most=0)
 
 
 def test_positions_become_series_in_two_ways():

@@ -61,16 +61,6 @@ def test_training_comes_from_the_task_then_the_model_then_the_size(project):
     assert spec_of(configuration, "adding", "sr_lstm")["training"] == configuration.tasks["adding"].training.given()
 
 
-def test_a_scale_maps_sizes_but_hyperparameters_follow_the_papers_size(configured):
-    run = resolve(configured(scale="demo"), "mnist", "rmsprop_lstm", 128, 1)
-    assert run.paper_size == 128
-    assert run.spec["hyperparameters"]["hidden_size"] == 32
-    assert run.spec["hyperparameters"]["beta"] == 0.99
-    assert run.sized_model == "rmsprop_lstm-n32"
-    assert run.id == "mnist/rmsprop_lstm-n32/seed1"
-    assert run.directory == "results/demo/runs/mnist/rmsprop_lstm-n32/seed1"
-
-
 @pytest.mark.parametrize(("scale", "count"), [("demo", 434), ("evening", 1085), ("pilot", 530), ("paper", 1325)])
 def test_every_run_has_a_directory_and_a_name_of_its_own(configured, scale, count):
     runs = all_runs(configured(scale=scale))
@@ -101,16 +91,6 @@ def test_a_model_has_its_own_network_or_the_tasks_or_the_usual_one(project):
         ("ptb", "lstm"): ("LanguageModel", "hidden_dynamics.models.language_model.LanguageModel"),
         ("mnist", "lstm"): ("RecurrentNetwork", "hidden_dynamics.models.recurrent_network.RecurrentNetwork"),
     }
-
-
-def test_hyperparameters_of_a_task_are_those_of_all_its_models_unless_they_say_otherwise(project):
-    project.set("config/tasks.yaml", "ptb.models.sr_lstm.hyperparameters.layers", 2)
-    configuration = project.load(scale="paper")
-    layers = {
-        model: resolve(configuration, "ptb", model, 1150, 0).spec["hyperparameters"]["layers"]
-        for model in configuration.tasks["ptb"].models
-    }
-    assert layers == {"lstm": 3, "momentum_lstm": 3, "adam_lstm": 3, "rmsprop_lstm": 3, "sr_lstm": 2}
 
 
 def test_a_wrong_name_lists_the_right_ones(configured):
@@ -234,15 +214,6 @@ def test_the_most_particular_choice_of_a_variant_wins(project):
     assert taken() == "published"
 
 
-def test_an_artifact_needs_its_rows_on_its_tasks_with_every_seed(configured):
-    configuration = configured(scale="paper", seeds=[4, 2])
-    runs = artifact_named(configuration, "momentumrnn_table11").runs
-    models = ["lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm"]
-    assert [(run.model, run.task, run.paper_size, run.seed) for run in runs] == [
-        (model, task, 128, seed) for model in models for task in ("mnist", "pmnist") for seed in (4, 2)
-    ]
-
-
 def test_a_figure_with_two_panels_of_one_task_needs_each_run_once(configured):
     runs = artifact_named(configured(), "momentumrnn_figure9").runs
     assert len(runs) == len({run.id for run in runs}) == 30
@@ -272,11 +243,6 @@ def test_only_a_task_that_records_gradients_has_a_file_of_them(configured):
     configuration = configured()
     recording = [task for task in configuration.tasks if GRADIENTS in outputs_of(configuration, task)]
     assert recording == ["pmnist_gradients"]
-
-
-@pytest.mark.parametrize("artifact", ["momentumrnn_table6", "momentumrnn_figure8", "momentumrnn_table14"])
-def test_an_artifact_made_from_the_configuration_or_a_measurement_needs_no_runs(configured, artifact):
-    assert artifact_named(configured(), artifact).runs == []
 
 
 def test_a_model_of_ones_own_appears_wherever_its_tasks_and_sizes_are_shown(project):

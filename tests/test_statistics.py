@@ -58,11 +58,6 @@ def test_too_few_seeds_have_no_band(seeds):
     assert np.isnan([low, high]).all()
 
 
-def test_mean_band_of_equal_values_has_no_width():
-    mean, low, high = mean_band(np.ones((4, 3)))
-    assert mean.tolist() == low.tolist() == high.tolist() == [1.0, 1.0, 1.0]
-
-
 @pytest.mark.parametrize(
     ("values", "window", "smooth"),
     [
@@ -75,11 +70,6 @@ def test_mean_band_of_equal_values_has_no_width():
 )
 def test_moving_average_by_hand(values, window, smooth):
     assert triangular_moving_average(values, window).tolist() == pytest.approx(smooth)
-
-
-@given(curves)
-def test_moving_average_of_one_point_changes_nothing(values):
-    np.testing.assert_array_equal(triangular_moving_average(values, 1), values)
 
 
 @given(curves, windows)

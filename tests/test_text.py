@@ -36,14 +36,6 @@ def test_numbers_become_the_words_again(splits: dict[str, list[list[str]]]):
     assert arrays["vocabulary"].tolist() == list(dict.fromkeys(seen))  # each once, by first appearance
 
 
-@given(some_lines)
-def test_lines_are_read_as_they_were_written(tmp_path_factory, lines: list[list[str]]):
-    path = tmp_path_factory.mktemp("text") / "file.txt"
-    content = "".join(f" {' '.join(line)} \n" for line in lines)
-    path.write_text(content, encoding="utf-8")
-    assert text.read_lines(path) == (lines or [[]])
-
-
 @pytest.mark.parametrize("content", [b"a b\n\nc\n", b"a b\n\nc", b"a b\r\n\r\nc\r\n"])
 def test_a_line_without_words_counts_and_the_last_need_not_be_closed(tmp_path: Path, content: bytes):
     (tmp_path / "file.txt").write_bytes(content)

@@ -23,7 +23,6 @@ class Claim:
         variant: the task, where the artifact shows the paper's in two variants; else "".
         printed: the published numbers of subject and reference, None where there is none.
         hidden_gap: of a value, the smallest published gap that a margin could hide, in the unit shown.
-        beside: the cell whose number is told beside the subject's, where there is no reference.
         than: of `gain`, subject and reference on the other task.
         ranked: of a ranking, the cells and their published numbers.
         against_table: whether the paper's own table contradicts it.
@@ -45,7 +44,6 @@ class Claim:
     reference: Cell | None = None
     printed: tuple[Number | None, Number | None] = (None, None)
     hidden_gap: float | None = None
-    beside: Cell | None = None
     than: tuple[Cell, ...] = ()
     ranked: Mapping[Cell, float] = field(default_factory=dict)
     against_table: bool = False

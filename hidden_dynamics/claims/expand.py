@@ -22,17 +22,13 @@ from hidden_dynamics.papers.deviations import first_part
 from hidden_dynamics.papers.published import NOTHING, Number, published_task, within_sentence
 
 
-def all_claims(artifacts: Mapping[str, Any], told: str | None = None) -> dict[str, list[Claim]]:
+def all_claims(artifacts: Mapping[str, Any]) -> dict[str, list[Claim]]:
     """The claims that are judged with each artifact: each comparison with the first that has it. A `UserError` where an
-    entry does not fit its artifact, or two claims have one id.
-
-    Args:
-        told: the artifact whose claims have the sentence on what was run of them; None: all have it.
-    """
+    entry does not fit its artifact, or two claims have one id."""
     first: dict[tuple, Claim] = {}
     for artifact in artifacts.values():
         for entry in load_claims().about(artifact.name):
-            for claim in _claims(artifact, entry, told in (None, artifact.name)):
+            for claim in _claims(artifact, entry):
                 before = first.setdefault(claim.same, claim)
                 if before is not claim:
                     first[claim.same] = _said_again(before, claim, by_table=entry.kind == "ordering")
@@ -43,10 +39,8 @@ def all_claims(artifacts: Mapping[str, Any], told: str | None = None) -> dict[st
     return {name: [claim for claim in judged if claim.artifact == name] for name in artifacts}
 
 
-def _claims(artifact: Any, entry: ClaimEntry, told: bool) -> Iterator[Claim]:
-    """The claims of an entry; if it is `told`, each with the sentence on what was run of it (`ran`)."""
-    if not told:
-        return _Maker(artifact, entry).claims()
+def _claims(artifact: Any, entry: ClaimEntry) -> Iterator[Claim]:
+    """The claims of an entry, each with the sentence on what was run of it (`ran`)."""
     here = (claim.statement for claim in _Maker(artifact, entry, as_run=True).claims())
     return (replace(claim, ran=ran) for claim, ran in zip(_Maker(artifact, entry).claims(), here, strict=True))
 
@@ -125,8 +119,7 @@ class _Maker:
                 threshold, more = load_claims().definitions.naive[metric], self.about(metric).better
                 about = f"{self.model(cell)}’s {self.title(metric)} is {more} than {threshold:g}"
                 statement = f"{about} on {self.place(cell.task, cell.size)}."
-                beside = Cell(task, entry.beside, sizes[0]) if entry.beside else None
-                yield self.claim(kind, statement, task, metric, cell, beside=beside)
+                yield self.claim(kind, statement, task, metric, cell)
                 continue
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)

@@ -32,7 +32,6 @@ class Result:
         estimate: the difference that is held to `null`, or to `margin` around 0; None of a count or an order.
         logarithms: whether the estimate is one of logarithms, so that a ratio is shown.
         p: two-sided; None where the verdict is taken from the numbers alone.
-        other: the same by the other of the paired and the unpaired test: (its name, whether it supports, p).
         way: 1 where a positive estimate is the claim's way, else -1.
         samples: those that enter, the subject's first.
         ahead: those of them that have to beat the naive baseline for a verdict.
@@ -49,7 +48,6 @@ class Result:
     margin: float | None = None
     logarithms: bool = False
     p: float | None = None
-    other: tuple[str, bool, float] | None = None
     way: int = 1
     samples: Sequence[Runs] = ()
     ahead: Sequence[Runs] = ()
@@ -66,12 +64,7 @@ def better(claim: Claim, evidence: Evidence) -> Result:
     """One model's mean is ahead of the other's; of one model alone, ahead of the naive baseline."""
     way, samples = evidence.sign(claim.metric), evidence.numbers(claim)
     if claim.reference is None:
-        found = _above_naive(samples[0], way)
-        beside = evidence.number_of(claim.beside, claim.metric) if claim.beside else None
-        if beside is None or not beside.values:
-            return found
-        told = f"beside it, {beside.label} has {_mean(beside.sample)}"
-        return replace(found, reason="; ".join(filter(None, (found.reason, told))))
+        return _above_naive(samples[0], way)
     return _difference(claim, evidence, samples, way)
 
 
@@ -105,14 +98,11 @@ def similar(claim: Claim, evidence: Evidence) -> Result:
         return Result(reason="the paper prints no number that a margin could be taken of", samples=samples)
     if few := _too_few(claim, evidence, samples):
         return few
-    (estimate, samples, name), other = estimates(samples, evidence.blocked(claim))
+    estimate, samples, name = estimate_of(samples, evidence.blocked(claim))
     found = _within(estimate, samples, margin, name)
-    if found.supports is False:
+    if estimate and found.supports is False:
         leader = _leader(samples, estimate, evidence.sign(claim.metric))
         found = replace(found, ahead=[leader], bars=(found.bars[0], leader.without))
-    if other and found.estimate:
-        supports, p = equivalence(other[0], margin)
-        found = replace(found, other=(other[2], supports, p))
     return found
 
 
@@ -286,16 +276,12 @@ def _difference(claim: Claim, evidence: Evidence, samples: Sequence[Runs], way: 
     more.setdefault("bars", (samples[0].without, samples[1].without))
     if few := _too_few(claim, evidence, samples):
         return few
-    (estimate, samples, name), other = estimates(samples, evidence.blocked(claim), weights)
+    estimate, samples, name = estimate_of(samples, evidence.blocked(claim), weights)
     logarithms = more.get("logarithms", False)
     found = _of(estimate, samples, way, test=name + (" of logarithms" if logarithms else ""), **more)
-    if found.estimate is not None:
-        sign = -1 if logarithms else evidence.sign(claim.metric)
-        found = replace(found, ahead=[_leader(samples, estimate, sign)])
-    if found.estimate is None or other is None:
+    if estimate is None:
         return found
-    null = more.get("null", 0.0)
-    return replace(found, other=(other[2], (other[0].value - null) * way > 0, other[0].p(null)))
+    return replace(found, ahead=[_leader(samples, estimate, -1 if logarithms else evidence.sign(claim.metric))])
 
 
 def _leader(samples: Sequence[Runs], estimate: Estimate, sign: int) -> Runs:
@@ -303,22 +289,20 @@ def _leader(samples: Sequence[Runs], estimate: Estimate, sign: int) -> Runs:
     return samples[0] if estimate.value * sign > 0 else samples[1]
 
 
-def estimates(samples: Sequence[Runs], blocked: bool, weights: Sequence[float] = (1, -1)) -> tuple[Any, Any]:
-    """(estimate, samples, name) of the test that decides, and of the other one, None where it cannot be taken.
+def estimate_of(
+    samples: Sequence[Runs], blocked: bool, weights: Sequence[float] = (1, -1)
+) -> tuple[Estimate | None, Sequence[Runs], str]:
+    """The estimate of a weighted sum of means, the samples that enter, and the name of its test.
 
     Runs of one seed share initial weights, batches and noise, which correlate hardly (0.20 over the evening's pairs):
     Welch's t decides. Where a seed has data of its own, the differences seed by seed do.
     """
+    if not blocked:
+        return welch([runs.sample for runs in samples], weights), samples, UNPAIRED
     shared = of_shared_seeds(samples)
-    tests = [(welch([runs.sample for runs in samples], weights), samples, UNPAIRED)]
-    if len(shared[0].values) >= FEWEST:
-        overlap = shared[0].overlap
-        by_seed = paired([runs.values for runs in shared], weights, overlap)
-        tests.append((by_seed, shared, "corrected resampled t" if overlap else "paired t"))
-    if blocked:
-        tests.reverse()
-    other = tests[1] if len(tests) > 1 and tests[1][0] is not None else None
-    return tests[0], other
+    overlap = shared[0].overlap
+    by_seed = paired([runs.values for runs in shared], weights, overlap)
+    return by_seed, shared, "corrected resampled t" if overlap else "paired t"
 
 
 def _of(

@@ -16,11 +16,11 @@ COLUMNS = (  # of claims.csv, and of each artifact's file
     *("variant", "task", "metric", "subject", "reference"),
     *("verdict", "reason", "decided_at", "counted", "test"),
     *("estimate", "low", "high", "level", "low_adjusted", "high_adjusted"),
-    *("p", "p_adjusted", "family", "tests", "other_test"),
+    *("p", "p_adjusted", "family", "tests"),
     *("detectable", "effect", "effect_low", "effect_high", "published_effect"),
     *("naive", "nothing_learned", "test_error", "n_subject", "n_reference"),
     *("found", "published", "published_difference", "against_table"),
-    *("stand_in", "data", "deviations", "runs"),
+    *("data", "deviations", "runs"),
 )
 
 

@@ -7,7 +7,6 @@ import copy
 import functools
 import itertools
 import json
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +29,6 @@ PARTS = {
     "scales": dict[schema.Name, schema.Scale],
     "artifacts": dict[schema.ArtifactName, dict[str, Any]],
 }
-MOST_POINTS = 1000  # of a grid
 DATASETS = ROOT / "config" / "datasets.yaml"
 RECURRENT_NETWORK = "hidden_dynamics.models.recurrent_network.RecurrentNetwork"  # of tasks that name no other
 
@@ -221,11 +219,6 @@ def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) ->
                 content[task].pop("data", None)  # settings of another dataset mean nothing to this one
             content[task] = merge(content[task], override)
         tasks = _checked_tasks(parts, content, origin)
-    for name, task in tasks.items():
-        for model, entry in task.models.items():
-            if (points := math.prod(map(len, (entry.grid or {}).values()))) > MOST_POINTS:
-                text = f"the grid has {points:,} points, each a model of its own: expected {MOST_POINTS:,} at most."
-                raise mistake(f"config/tasks.yaml: {name}.models.{model}.grid", text)
     return {name: _with_grids(task) for name, task in tasks.items()}
 
 
@@ -338,24 +331,6 @@ def _check_names(c: Configuration) -> None:
             known(model, c.models, "model", f"config/variants.yaml: {name}.models")
         for task in variant.tasks or ():
             known(task, c.tasks, "task", f"config/variants.yaml: {name}.tasks")
-    _check_classes(c)
-
-
-def _check_classes(c: Configuration) -> None:
-    """A run's specification knows its classes by their names alone, which therefore must differ."""
-    named = [(RECURRENT_NETWORK, "the usual network")]  # the dotted name of each class, and where it is configured
-    for name, model in c.models.items():
-        where = f"config/models.yaml: {name}"
-        named += [(model.network, f"{where}.network"), (model.core, f"{where}.core")]
-    for name, task in c.tasks.items():
-        where = f"config/tasks.yaml: {name}"
-        named += [(task.task_class, f"{where}.class"), (task.network, f"{where}.network")]
-    places: dict[str, str] = {}
-    for place, where in named:
-        first = places.setdefault(class_name(place), place) if place else place
-        if first != place:
-            text = f"{place} has the name of {first}, by which a run's specification knows it: rename one."
-            raise mistake(where, text)
 
 
 def class_name(place: str) -> str:

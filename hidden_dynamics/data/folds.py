@@ -6,7 +6,6 @@ each trains on 801, validates on 201 and tests on 112.
 """
 
 import math
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -26,16 +25,6 @@ class Fold(NamedTuple):
 
 
 PARTS = Fold._fields
-
-
-class Overlap(NamedTuple):
-    """How the test sets of several splits overlap: series that one of them has, all series, and the least and the
-    greatest number of series that two of them share."""
-
-    tested: int
-    of: int
-    least: int
-    most: int
 
 
 def folds(count: int, number: int = FOLDS) -> list[Fold]:
@@ -71,13 +60,6 @@ def released(fold: Fold, ids: np.ndarray, place: int = 0) -> Fold:
         UserError: a part has no series.
     """
     return _with_series(Fold(*(np.flatnonzero(np.isin(ids, part)) for part in fold)), place)
-
-
-def overlap(splits: list[Fold], of: int) -> Overlap:
-    """How the test sets of these splits overlap, among `of` series."""
-    tests = [set(split.test.tolist()) for split in splits]
-    shared = [len(first & second) for first, second in combinations(tests, 2)]
-    return Overlap(len(set().union(*tests)), of, min(shared), max(shared))
 
 
 def _split(random: np.random.RandomState, positions: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:

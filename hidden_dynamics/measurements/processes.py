@@ -55,16 +55,8 @@ def resident_beyond(actions: Sequence[Callable[[], object]]) -> list[int]:
     peaks = []
     for action in actions:
         action()
-        peaks.append(max(peak_resident() - before, 0))
+        peaks.append(max(_status("VmHWM") - before, 0))  # getrusage's would include that of the process forked from
     return peaks
-
-
-def peak_resident() -> int:
-    """Bytes of this process's resident memory at its peak.
-
-    Not by getrusage, whose peak includes that of the process that this one was forked from.
-    """
-    return _status("VmHWM")
 
 
 def _status(field: str) -> int:

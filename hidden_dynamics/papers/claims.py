@@ -49,7 +49,7 @@ class Kind:
 
 PAIR, PLACES = ("subject", "reference", "sizes"), ("tasks", "metrics")
 KINDS = {
-    "better": Kind(("subject", "sizes"), (*PLACES, "reference", "beside"), symmetric=True),
+    "better": Kind(("subject", "sizes"), (*PLACES, "reference"), symmetric=True),
     "not_better": Kind(PAIR, PLACES),
     "similar": Kind(PAIR, PLACES),
     "gain": Kind((*PAIR, "tasks"), PLACES),
@@ -132,7 +132,6 @@ class ClaimEntry(Entry):
         says: what the paper says, in other words.
         kind: one of `KINDS`.
         reference: of `better`, none where the subject is held to the naive baseline.
-        beside: of `better` without a reference, the model whose number is told beside the subject's.
         tasks, metrics: all that the artifact shows, where they are not given. A `gain` is larger on the first of two
             tasks than on the second.
         sizes: one of the paper's sizes each, or a pair: the subject's and the reference's.
@@ -148,7 +147,6 @@ class ClaimEntry(Entry):
     metrics: Names | None = None
     subject: ModelNames | None = None
     reference: ModelNames | None = None
-    beside: str | None = None
     sizes: Annotated[list[PaperSize], Field(min_length=1)] | None = None
     against_table: Literal[True] | None = None
 

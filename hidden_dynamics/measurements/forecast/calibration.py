@@ -54,7 +54,7 @@ class Group(Entry):
         set_up: seconds of building task and network.
         iteration: seconds of a unit of the schedule's work: an iteration, or of a text one of its rows.
         evaluation: seconds of an evaluation.
-        test: seconds of the test of the trained network, if the task has one; of an evaluation, where that takes long.
+        test: seconds of the test of the trained network, if the task has one: taken to be those of an evaluation.
         memory_bytes, gpu_memory_bytes: of the process, at the highest.
     """
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -16,23 +15,20 @@ from torch import nn
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group, grouped
-from hidden_dynamics.measurements.forecast.stand_ins import stand_in
-from hidden_dynamics.measurements.processes import in_fresh_process, peak_resident, processor
+from hidden_dynamics.measurements.processes import in_fresh_process, processor
+from hidden_dynamics.system import memory
 from hidden_dynamics.system.files import ROOT
 from hidden_dynamics.tasks.schedule import AnySchedule
-from hidden_dynamics.tasks.task import AnyTask, Task, as_validated
+from hidden_dynamics.tasks.task import AnyTask, Task
 from hidden_dynamics.training import devices, optimisers
 from hidden_dynamics.training.building import build
 
 Clock = Callable[[], float]
 TIMED, ENOUGH = 1.0, 20  # after one, iterations are timed for so many seconds on the wall, so many at most
-# Beside an evaluation of so many seconds the test, which a run makes once, is not timed: it is taken to last as long.
-LONG = 10.0
 
 
 @dataclass(frozen=True)
@@ -63,25 +59,21 @@ class Calibrator:
 
     def _measured(self, run: Run, preload: list[str]) -> Group:
         """In a process of its own, whose memory is that of this run."""
-        dataset = self.configuration.datasets[run.spec["dataset"]]
-        file = Path(self.configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
-        given = run, dataset, file, self.device, self.threads, self.configuration.settings.runs_per_gpu
+        file = self.configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
+        given = run, file, self.device, self.threads, self.configuration.settings.runs_per_gpu
         group = Group(**in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload))
         print(f"{run.id}: {group.iteration:.3g} s an iteration, {group.evaluation:.3g} s an evaluation", flush=True)
         return group
 
 
-def measure_here(
-    run: Run, dataset: Dataset, file: Path, device: torch.device, threads: int, runs_per_gpu: int
-) -> dict[str, Any]:
-    """A run's measurement, by the field of Group; `file` is where its dataset is, if that is prepared.
+def measure_here(run: Run, file: str, device: torch.device, threads: int, runs_per_gpu: int) -> dict[str, Any]:
+    """A run's measurement, by the field of Group; `file` is where its dataset is prepared.
 
     The clock is the time that this process computes where a run has one thread on a CPU: what it takes whatever else
     the machine does.
     """
     devices.set_arithmetic(threads, run.spec["precision"])
-    prepared_here = file.is_file()
-    arrays = prepared.load(file).arrays if prepared_here else stand_in(run.spec["dataset"], dataset, run.spec["data"])
+    arrays = prepared.load(file).arrays
     alone = device.type == "cpu" and threads == 1
     with devices.turn(device, runs_per_gpu) as device:
         return measure(run, arrays, device, time.process_time if alone else time.perf_counter)
@@ -91,7 +83,7 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
     """The content of `Group`.
 
     Args:
-        arrays: the dataset, or arrays of its shapes.
+        arrays: the dataset.
         clock: tells the time in seconds.
 
     Raises:
@@ -110,10 +102,6 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         network.eval()
         with torch.no_grad():
             evaluation = _seconds(task.evaluate, network, clock)
-            tested = as_validated(task)
-            test = evaluation if tested else None
-            if tested and evaluation < LONG:
-                test = _seconds(tested.evaluate_test, network, clock)
     except SolverFailure as failure:
         raise UserError(f"{run.id} cannot be timed: its solver failed ({failure}).") from failure
     return {
@@ -123,8 +111,8 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         "set_up": set_up,
         "iteration": iteration,
         "evaluation": evaluation,
-        "test": test,
-        "memory_bytes": peak_resident(),
+        "test": evaluation if tested_apart(task) else None,  # not timed: a run makes it once
+        "memory_bytes": memory.peak() * 10**6,
         "gpu_memory_bytes": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else 0,
     }
 
