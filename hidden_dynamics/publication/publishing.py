@@ -16,7 +16,6 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
-from hidden_dynamics.publication import changed_settings
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.crate import metadata
 from hidden_dynamics.publication.findings import in_numbers, page
@@ -52,7 +51,6 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         "README.md": readme(configuration, runs, artifacts, in_numbers(claims)).encode(),
         "verdicts.csv": (root / paths.all_verdicts).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
-        "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
         **drawn,
         **{"/".join(Path(path).parts[-2:]): _measured(root / path, configuration) for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
