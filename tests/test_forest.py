@@ -290,7 +290,7 @@ def answers(claims, scale="paper", **changes):
     artifacts = load_artifacts(configuration)
     files = {place_of(artifact): artifact for artifact in artifacts.values()}
     places = [*files, *([f"figures/{MOMENTUM}.png"] if claims else [])]
-    return page(configuration, claims, files, dict.fromkeys(places, b"# Title\n\n| its rows |\n\n- Notes"))
+    return page(configuration, claims, files, places)
 
 
 def test_the_page_of_findings_is_as_approved():
