@@ -41,20 +41,6 @@ class Comparison:
     effects: Mapping[str, float]
 
     @property
-    def own(self) -> str:
-        """The question's model; `other` is the one that it is compared with."""
-        return model_of(self.row["reference" if self.reverse else "subject"])
-
-    @property
-    def other(self) -> str:
-        return model_of(self.row["subject" if self.reverse else "reference"])
-
-    @property
-    def names(self) -> str:
-        """MomentumLSTM vs LSTM, N = 128"""
-        return ", ".join(filter(None, (" vs ".join(self.models), self.size)))
-
-    @property
     def verdict(self) -> str:
         return UNBEATEN if self.row["reason"].startswith(GATES) else self.row["verdict"]
 

@@ -1,14 +1,14 @@
 """findings.md: verdicts in numbers, the errors over all tests, the questions, the claims that are judged or decided."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.kinds.forest import Forest, deviating
 from hidden_dynamics.artifacts.notes import choices_notes
-from hidden_dynamics.artifacts.questions import BETTER, EFFECTS, WORSE, Comparison
+from hidden_dynamics.artifacts.questions import BETTER, EFFECTS, WORSE
 from hidden_dynamics.claims.multiplicity import in_a_sentence
 from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, OF_THE_PAPER, UNBEATEN, UNDECIDED, counts, plain, word
 from hidden_dynamics.configuration import Configuration
@@ -89,26 +89,15 @@ def _answered(picture: str | None, forest: Forest, claims: Sequence[Row]) -> dic
     if not judged:
         sentences = [f"No comparison on this question is judged at the {scale} scale."]
         return {"title": forest.settings.title, "sentences": sentences, "picture": picture}
-    lead, lag = (_largest(judged, side, way) for side, way in ((BETTER, max), (WORSE, min)))
     sides = Counter(one.side for one in judged)
     said = ", ".join(f"{verdict} {n}" for verdict, n in counts(one.row for one in judged).items())
     sentences = [
         f"Comparisons that count: {len(judged)}. The first model is better in {sides[BETTER]} and worse in "
         f"{sides[WORSE]}; {sides[UNDECIDED]} are undecided, and in {sides[UNBEATEN]} the model that is ahead is not "
         "shown to beat the best naive baseline.",
-        f"The largest lead that is decided: {lead}; the largest lag: {lag}.",
         f"Verdicts on what the papers say of them: {said}. {deviating(judged)}",
     ]
     return {"title": forest.settings.title, "sentences": sentences, "picture": picture}
-
-
-def _largest(judged: Sequence[Comparison], side: str, way: Callable) -> str:
-    """The comparison on this side whose effect is the largest, or the smallest."""
-    own = [one for one in judged if one.side == side and one.effects]
-    if not own:
-        return "none"
-    one = way(own, key=lambda one: one.effects["effect"])
-    return f"{one.names} ({one.about}), {_g(one.effects)}"
 
 
 def _g(effects: Mapping[str, float]) -> str:

@@ -1,7 +1,6 @@
 """A forest plot of one question: the differences of the comparisons that answer it, by verdict."""
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hidden_dynamics.artifacts import questions
@@ -47,7 +46,6 @@ class Settings(ArtifactSettings):
         unless: {hyperparameter: value} with which a model is none of `models`: one with mu = 0 has no momentum.
         tables: the artifacts whose comparisons are drawn first, where there are too many.
         tested: what the test sets are of, in the plural.
-        without: {model: the same without what is asked for}; what the page says first is of these.
     """
 
     models: Models
@@ -55,7 +53,6 @@ class Settings(ArtifactSettings):
     unless: dict[str, float] = {}
     tables: list[str] = []
     tested: str = "samples"
-    without: dict[str, str] = {}
 
 
 class Forest(Artifact):
@@ -72,7 +69,7 @@ class Forest(Artifact):
         return [self.configuration.paths.figure(self.name, "md")]
 
     def check(self, where: str) -> None:
-        for model in (*self.settings.models, *self.settings.against, *chain(*self.settings.without.items())):
+        for model in (*self.settings.models, *self.settings.against):
             known(model, self.configuration.models, "model", where)
         for name in self.settings.tables:
             known(name, self.configuration.artifacts, "artifact", f"{where}.tables")
