@@ -92,7 +92,7 @@ class Curves(InPanels):
         runs = {run.model: run for run in self.cell_runs if (run.task, run.paper_size) == (panel.task, panel.size)}
         found = {}
         for curve in ours if self.settings.logs and panel.against == "epoch" else ():
-            log, _ = load_logs(self.settings.logs).of(self.configuration, runs[curve.model])
+            log = load_logs(self.settings.logs).of(self.configuration, runs[curve.model])
             if log and log[0].split == panel.split:
                 found[curve.model] = log[: max(2, 1 + sum(point.epoch <= curve.x[-1] for point in log))]
                 if in_dots(ours):
