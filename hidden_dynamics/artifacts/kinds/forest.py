@@ -34,7 +34,6 @@ BARS = {"95 % interval": 3.2, "family-wise 95 %": 1.0}  # points: how wide they 
 BELOW = 0.3  # of a line: where a printed difference stands under ours
 WIDTH, LINE, SIZE = 7.0, 0.2, 8.5  # inches: of the page, and from row to row; points: of text
 TICKS = (0, 1, 3, 10, 30, 100, 300)
-ONE_SPLIT = "All intervals are over seeds on one split of the {0}; which {0} are tested is not in them."
 NOTHING = "No picture is drawn: no comparison on this question is judged at this scale, or none has an effect."
 
 
@@ -43,16 +42,12 @@ class Settings(ArtifactSettings):
     Attributes:
         models, against: a comparison belongs to the question where one of its models is of `models`, the other of
             `against`.
-        unless: {hyperparameter: value} with which a model is none of `models`: one with mu = 0 has no momentum.
         tables: the artifacts whose comparisons are drawn first, where there are too many.
-        tested: what the test sets are of, in the plural.
     """
 
     models: Models
     against: Models
-    unless: dict[str, float] = {}
     tables: list[str] = []
-    tested: str = "samples"
 
 
 class Forest(Artifact):
@@ -97,8 +92,8 @@ class Forest(Artifact):
         for own, other in (("subject", "reference"), ("reference", "subject")):
             if model_of(row[own]) in self.settings.models and model_of(row[other]) in self.settings.against:
                 run = find(self.configuration, row["task"], row[own], self.configuration.seeds[0])
-                had, unless = run.spec["hyperparameters"], self.settings.unless.items()
-                return None if any(had.get(name) == value for name, value in unless) else (own, other)
+                had = run.spec["hyperparameters"]
+                return None if had.get("mu") == 0 or had.get("restart") == 1 else (own, other)  # without momentum
         return None
 
 
@@ -197,10 +192,7 @@ def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]
     scale = scale_notes(artifact.configuration, {one.row["task"] for one in judged})
     if not rows:
         return scale
-    drawn = f"{len(rows)} of {len(judged)} comparisons that count are drawn."
-    one_split = all(row.row["test_error"] for row in rows)
-    split = ONE_SPLIT.format(artifact.settings.tested) if one_split else ""
-    return [" ".join([*scale, deviating(judged)]), split, drawn]
+    return [" ".join([*scale, deviating(judged)]), f"{len(rows)} of {len(judged)} comparisons that count are drawn."]
 
 
 def _said(mark: str, rows: Sequence[Comparison]) -> str:
