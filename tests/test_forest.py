@@ -155,7 +155,7 @@ def test_a_mark_stands_where_the_questions_model_is_better_or_worse_and_the_pape
 def test_a_model_whose_configured_momentum_is_zero_is_not_drawn():
     artifact, figure = forest(CLAIMS)
     assert sum("1150" in row["subject"] for row in CLAIMS) == 1
-    assert not any("1150" in name for name in [*drawn(figure), *(one.size for one in artifact.comparisons(CLAIMS))])
+    assert not any("1150" in name for name in [*drawn(figure), *(one.name for one in artifact.comparisons(CLAIMS))])
 
 
 def test_at_most_twenty_four_rows_are_drawn_of_the_main_tables_first_then_the_largest():

@@ -25,9 +25,7 @@ class Comparison:
         row: of claims.csv, as text by column.
         place: the task's, in the order of the configuration.
         about: "MNIST: test accuracy"; the data as run.
-        models: ("MomentumLSTM", "LSTM"), with * after the second where the paper has that one ahead; with their sizes
-            where these differ.
-        size: "N = 128" of both; else "".
+        name: "MomentumLSTM vs LSTM, N = 128", with * after the second where the paper has that one ahead.
         reverse: whether the paper has the second ahead.
         effects: by column of `EFFECTS`, positive where the question's model is better.
     """
@@ -35,8 +33,7 @@ class Comparison:
     row: Row
     place: int
     about: str
-    models: tuple[str, str]
-    size: str
+    name: str
     reverse: bool
     effects: Mapping[str, float]
 
@@ -71,9 +68,9 @@ def compared(configuration: Configuration, row: Row, sides: tuple[str, str]) -> 
         configuration.models[model_of(row[side])].label + (f" (N = {size})" if sizes[0] != sizes[1] else "")
         for side, size in zip(sides, sizes, strict=True)
     )
-    models = own, other + "*" * reverse
-    size = f"N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else ""
-    return Comparison(row, titles.index(title), about, models, size, reverse, effects)
+    size = f", N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else ""
+    name = f"{own} vs {other}{'*' * reverse}{size}"
+    return Comparison(row, titles.index(title), about, name, reverse, effects)
 
 
 def model_of(sized_model: str) -> str:
@@ -85,8 +82,7 @@ def headed(rows: Sequence[Comparison]) -> list[tuple[str, Comparison | None]]:
     """The lines of a plot, from top to bottom: headings, without a comparison, and the names of comparisons."""
     lines: list[tuple[str, Comparison | None]] = []
     for about, group in itertools.groupby(rows, key=lambda row: row.about):
-        lines.append((about, None))
-        lines += [(", ".join(filter(None, (" vs ".join(one.models), one.size))), one) for one in group]
+        lines += [(about, None), *((one.name, one) for one in group)]
     return lines
 
 
