@@ -179,19 +179,6 @@ def test_one_with_runs_that_the_new_one_lacks_stays(files, tmp_path):
     assert (tmp_path / "evidence/runs.csv").read_bytes() == files["runs.csv"]
 
 
-def test_a_full_disk_leaves_the_one_before(files, tmp_path, monkeypatch):
-    publish(files, tmp_path / "evidence")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(publishing, "write", full)
-    with pytest.raises(OSError, match="No space"):
-        publish(files | {"README.md": b"new"}, tmp_path / "evidence")
-    assert (tmp_path / "evidence/README.md").read_bytes() == files["README.md"]
-    assert [path.name for path in tmp_path.iterdir()] == ["evidence"]
-
-
 def test_one_that_cannot_take_its_place_leaves_the_one_before(files, tmp_path, monkeypatch):
     publish(files, tmp_path / "evidence")
     rename = Path.rename

@@ -29,7 +29,7 @@ from hidden_dynamics.publication.restoring import (
     put_all_back,
 )
 from hidden_dynamics.results import records, run_files
-from hidden_dynamics.results.records import KEPT, RUNS, packed, unpacked
+from hidden_dynamics.results.records import KEPT, packed, unpacked
 from hidden_dynamics.results.run_files import is_finished
 from hidden_dynamics.results.trained import load_weights
 
@@ -93,11 +93,6 @@ def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
     assert {name for name, what in outcome.items() if what == "of other code"} == {
         run.id for run in all_runs(configuration) if run.model == "lstm"
     }
-
-
-@pytest.mark.parametrize(("path", "names"), [("records/mnist.tar.xz", RUNS), (CONFIGURATION, PARTS)])
-def test_the_same_files_make_the_same_archive(published, path, names):
-    assert packed(dict(reversed(unpacked(published.files[path], names).items()))) == published.files[path]
 
 
 def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(published, tmp_path, ended):
