@@ -48,6 +48,9 @@ class Settings(ArtifactSettings):
     models: Models
     against: Models
     tables: list[str] = []
+    without: Any = None  # published configurations have it and the next two: they are read, and say nothing
+    unless: Any = None
+    tested: Any = None
 
 
 class Forest(Artifact):
