@@ -66,13 +66,20 @@ class GridRow:
     values: list[list[float]]
     notes: list[str]
 
+    @property
+    def row_name(self) -> str:
+        return next(iter(self.rows))
+
+    @property
+    def column_name(self) -> str:
+        return next(iter(self.columns))
+
     def places(self) -> dict[tuple[float, float], float]:
         """The numbers by (row value, column value)."""
-        (rows,), (columns,) = self.rows.values(), self.columns.values()
         return {
             (row, column): value
-            for row, values in zip(rows, self.values, strict=True)
-            for column, value in zip(columns, values, strict=True)
+            for row, values in zip(self.rows[self.row_name], self.values, strict=True)
+            for column, value in zip(self.columns[self.column_name], values, strict=True)
         }
 
 

@@ -31,13 +31,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAIVE = "†"
-MODEL, ROWS, COLUMNS = "momentum_lstm", "mu", "s"  # what the grids are of, and over
+NAMES = {"mu": "momentum μ", "s": "step size s"}
 PANEL_WIDTH = 4.2  # inches
 TITLE = 62  # characters in a line of a panel's title
 
 
 class PanelSettings(Entry):
     task: str
+    model: str
+    rows: str
+    columns: str
     metric: str
     colour_scale: Literal["linear", "log"] = "linear"
 
@@ -55,11 +58,11 @@ class Ablation(BesidePublished, InPanels):
 
     def cells_of(self, panel: PanelSettings) -> list[Cell]:
         task = self.configuration.tasks.get(panel.task)
-        entry = task.models.get(MODEL) if task else None
+        entry = task.models.get(panel.model) if task else None
         if entry is None or entry.grid is None:
-            text = f"an ablation of {MODEL} on {panel.task} needs a grid in config/tasks.yaml."
+            text = f"an ablation of {panel.model} on {panel.task} needs a grid in config/tasks.yaml."
             raise mistake(self.configured_at, text)
-        return [Cell(panel.task, MODEL, size) for size in entry.run_sizes]
+        return [Cell(panel.task, panel.model, size) for size in entry.run_sizes]
 
     def chosen_metrics(self) -> list[str]:
         return list(dict.fromkeys(panel.metric for panel in self.settings.panels))
@@ -70,9 +73,9 @@ class Ablation(BesidePublished, InPanels):
     def published_grid(self, panel: PanelSettings) -> GridRow:
         """A `UserError` where the paper has no such grid."""
         task = published_task(self.configuration, panel.task)
-        row = self.published.grid(task, MODEL, panel.metric)
+        row = self.published.grid(task, panel.model, panel.metric)
         if row is None:
-            text = f"it has no grid of {panel.metric} for {MODEL} on {task}: add it, or leave out the panel"
+            text = f"it has no grid of {panel.metric} for {panel.model} on {task}: add it, or leave out the panel"
             raise mistake(f"published/{self.settings.published}", text)
         return row
 
@@ -80,7 +83,7 @@ class Ablation(BesidePublished, InPanels):
         for panel in self.settings.panels:
             grid = self.published_grid(panel)
             values = {
-                Cell(panel.task, MODEL, f"{ROWS}{row}-{COLUMNS}{column}"): value
+                Cell(panel.task, panel.model, f"{grid.row_name}{row}-{grid.column_name}{column}"): value
                 for (row, column), value in grid.places().items()
             }
             configured = self.cells_of(panel)
@@ -150,15 +153,15 @@ class Panel:
 
 def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> Panel:
     """Both grids of a panel: the measured one and the published one."""
-    runs = [run for run in sources.summary if (run["task"], run["model"]) == (settings.task, MODEL)]
+    runs = [run for run in sources.summary if (run["task"], run["model"]) == (settings.task, settings.model)]
     if not runs:
-        raise sources.wrong("runs", f"there is no run of {MODEL} on {settings.task}")
+        raise sources.wrong("runs", f"there is no run of {settings.model} on {settings.task}")
     metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
     places: dict[tuple[float, float], list[Row]] = {}
     for run in runs:
         had = json.loads(run["hyperparameters"])
-        places.setdefault((float(had[ROWS]), float(had[COLUMNS])), []).append(run)
+        places.setdefault((float(had[settings.rows]), float(had[settings.columns])), []).append(run)
     ours = {}
     for place, shown in places.items():
         finished = [run for run in shown if run["status"] == "finished"]
@@ -185,8 +188,8 @@ def draw_grid(ax: "Axes", by_place: Mapping[tuple[float, float], Square], panel:
         draw_square(ax, j, i, texts[i][j], colour, fontsize=8, gid=f"{gid} {rows[i]:g} {columns[j]:g}")
     ax.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
     ax.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
-    ax.set_xlabel("step size s")
-    ax.set_ylabel("momentum μ")
+    ax.set_xlabel(NAMES.get(panel.settings.columns, panel.settings.columns))
+    ax.set_ylabel(NAMES.get(panel.settings.rows, panel.settings.rows))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     if values.count():
