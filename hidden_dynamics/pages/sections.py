@@ -17,8 +17,7 @@ from hidden_dynamics.results.rows import Row
 
 # Of a table's own page (hidden_dynamics.artifacts.tables.html): title, table, notes.
 PARTS = re.compile(r"<h1>(.*?)</h1>.*?(<table>.*?</table>).*?(<ul>.*?</ul>)", re.DOTALL)
-HEADING = re.compile(r"(<th(?: [^>]*)?>)([^<]+)")
-LONG = re.compile(r"(<td>)([^<]{49,})")
+WIDE = re.compile(r"(<th(?: [^>]*)?>|<td>(?=[^<]{49}))([^<]+)")  # headings and long cells
 TOGETHER = re.compile(r" (±|=|to) |(?<=\(paper:) ")
 NOTE = re.compile(r"<li>.*?</li>", re.DOTALL)
 
@@ -97,15 +96,8 @@ def table_of(artifact: Artifact, root: Path) -> tuple[Markup, Markup, list[Marku
     """Headings and long cells get an element within, which limits their width; what belongs together is not broken."""
     path = root / artifact.configuration.paths.table(artifact.name, "html")
     title, table, notes = PARTS.findall(path.read_text(encoding="utf-8"))[0]
-    table = TOGETHER.sub(lambda found: found[0].replace(" ", "&nbsp;"), LONG.sub(r"\1<span>\2</span>", table))
-    table = HEADING.sub(_in_three_lines, table)
+    table = TOGETHER.sub(lambda found: found[0].replace(" ", "&nbsp;"), WIDE.sub(r"\1<span>\2</span>", table))
     return Markup(title), Markup(table), list(map(Markup, NOTE.findall(notes))), Markup()
-
-
-def _in_three_lines(heading: re.Match[str]) -> str:
-    """A heading with the width that three lines of it need."""
-    width = max(len(heading[2]) // 3 + 4, *map(len, heading[2].split()))
-    return f'{heading[1]}<span style="--needed: {width}ch">{heading[2]}</span>'
 
 
 def figure_of(artifact: Artifact, root: Path, published: Files | None) -> tuple[Markup, Markup, list[Markup], Markup]:
