@@ -12,11 +12,9 @@ import pytest
 import restore
 import yaml
 from conftest import ROOT, refused
-from made import summary_of
-from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, TABLE, few_artifacts, results_of
+from published_here import COMMIT, COSTS, IMAGES, TABLE, few_artifacts, results_of
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.artifacts.notes import runs_note
 from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
 from hidden_dynamics.publication.command import SETTINGS, settings_of
 from hidden_dynamics.publication.restoring import (
@@ -77,12 +75,6 @@ def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_pa
     monkeypatch.chdir(tmp_path)
     assert all(is_finished(configuration, run) for run in every.values())
     assert put_all_back(Publication(published.directory), tmp_path, configuration) == dict.fromkeys(every, THERE)
-
-
-def test_a_figure_says_by_which_commits(published):
-    rows = summary_of(load_artifacts(published.configuration)[GRADIENTS])
-    rows = [row | {"commit": commit} for row, commit in zip(rows, (COMMIT, f"{COMMIT}+", ""), strict=False)]
-    assert f" Code: commit {COMMIT[:10]}, {COMMIT[:10]}+. " in runs_note(rows)
 
 
 def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
