@@ -156,7 +156,7 @@ class Watch:
     def _authors(self, run: Run, files: UnderWay) -> list[str]:
         """The authors' loss after the last epoch that both have, and the run's own; nothing where they logged none."""
         if run.id not in self._logs:
-            self._logs[run.id] = next(filter(None, (logs.of(self.configuration, run)[0] for logs in self.logs)), None)
+            self._logs[run.id] = next(filter(None, (logs.of(self.configuration, run) for logs in self.logs)), None)
         log = self._logs[run.id] or ()
         epochs, losses = files.evaluations(f"{log[0].split}_loss", "epoch") if log else ((), ())
         ours = dict(zip(epochs, losses, strict=True))

@@ -114,12 +114,6 @@ def test_a_cell_whose_seeds_all_diverged_is_hatched_and_one_with_some_has_the_ot
     assert hatch.axes is mse.axes and hatch.get_hatch() and hatch.get_xy() == (1.5, 1.5)
 
 
-def test_a_grid_that_diverged_everywhere_is_drawn():
-    figure = grid_figure(change=lambda row: row.update(status="diverged", measured="", metric="", rule=""))
-    figure.draw_without_rendering()
-    assert words(figure).count("diverged 2/2") == 27 and len(with_gid(figure, "hatch")) == 27
-
-
 def test_a_failed_run_is_counted_in_its_place():
     lost = {"status": "failed", "failure": json.dumps(FAILED["failure"]), "measured": "", "metric": "", "rule": ""}
     figure = grid_figure(change=lambda row: row.update(lost if row["seed"] == "0" else {}))

@@ -12,7 +12,6 @@ from drawn import artifact_at
 from made import evaluations_of, sources_of, summary_of
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
-from hidden_dynamics.artifacts.tables import markdown
 from hidden_dynamics.claims.verdict import UNLEARNED
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.models.recurrent.lstm import LSTM
@@ -175,14 +174,6 @@ def test_the_differences_and_their_tests_are_scipys():
     assert found["pooled_std"] == pytest.approx(deviation)
 
 
-def test_more_accuracy_is_better_and_percent_are_shown():
-    table = drawn()
-    assert "SRLSTM (s = 0.9, F = 40)" in markdown(table)
-    found = record(table, "pmnist", "sr_lstm")
-    plain, control = (values("pmnist", name, 256).mean() for name in ("lstm", "sr_scaled_lstm"))
-    assert found["s_difference"] == pytest.approx(control - plain) and found["plain_mean"] == pytest.approx(plain)
-
-
 @pytest.mark.parametrize("only", [[], ["timit/lstm", "timit/scaled_lstm", "timit/momentum_lstm"]])
 def test_p_is_adjusted_over_the_different_tests_of_a_core_on_a_task_run_or_not(only):
     """Of speech five: three of momentum, two of s, because one control serves two filters."""
@@ -255,10 +246,6 @@ def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
     said = texts(table, list(table.data["task"]).index("timit"))["Plain core"]
     assert said == "LSTM: 2 of 5 learned, median 1.05"
     assert record(table)["plain_learned"] == 2
-
-
-def test_a_task_that_is_left_out_has_no_rows():
-    assert set(drawn(leave_out=["fsdd"]).data["task"]) & {"timit", "timit_recall", "timit_dtriv"} == set()
 
 
 def test_two_seeds_have_neither_interval_nor_test():

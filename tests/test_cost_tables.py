@@ -60,13 +60,6 @@ def test_a_cost_is_the_median_of_the_processes_and_one_has_no_range():
     assert any("processes: 1," in note for note in table.notes) and any("processes: 3," in note for note in other.notes)
 
 
-def test_both_implementations_are_named():
-    table = drawn(MEMORY, of="adam_lstm", implementation="mine.Adam")
-    (note,) = [note for note in table.notes if note.startswith("Timed: ")]
-    named = "LSTM, MomentumLSTM, RMSPropLSTM and SRLSTM of hidden_dynamics.models.recurrent.lstm; Adam of mine"
-    assert note == f"Timed: {named}."
-
-
 def test_a_memory_too_small_to_be_seen_has_no_ratio():
     adam = cells(drawn(MEMORY, value="0.0", ratio=""), "AdamLSTM")
     assert adam["ours ÷ LSTM’s"] == "–"

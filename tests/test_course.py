@@ -28,7 +28,7 @@ LOGS = load_logs(NAME)
 
 def spoken(task: str = TASK, model: str = MOMENTUM, size: int = 512, **settings: Any) -> Log | None:
     configuration = load(read_yaml(ROOT / "config.yaml") | {"scale": "paper", "variants": RELEASED} | settings)
-    return LOGS.of(configuration, resolve(configuration, task, model, size, 3))[0]
+    return LOGS.of(configuration, resolve(configuration, task, model, size, 3))
 
 
 def changed(task: str = TASK, **change: Any) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def changed(task: str = TASK, **change: Any) -> dict[str, Any]:
 def test_all_logs_but_four_are_of_the_papers_settings(configured):
     paper = configured(scale="paper", variants=RELEASED)
     runs = [run for task in LOGS.about.tasks for run in runs_on(paper, task, [0])]
-    found = [log for log in (LOGS.of(paper, run)[0] for run in runs) if log]
+    found = [log for log in (LOGS.of(paper, run) for run in runs) if log]
     assert len(found) == len(set(map(id, found)))
     others = [log[0] for log in LOGS.logs if log not in found]
     sr, adam = ("sr_lstm", 128, None, 8, False), ("adam_lstm", 128, 0.8, None, False)
@@ -86,8 +86,8 @@ def test_a_run_that_differs_in_whatever_one_setting_is_not_spoken_to(configured,
     change: Any = data.draw(st.sampled_from(["another", 0.123, 7]))
     for name in reversed(place):
         change = {name: change}
-    assert LOGS.of(paper, run)[0] is not None
-    assert LOGS.of(paper, replace(run, spec=merge(run.spec, change)))[0] is None
+    assert LOGS.of(paper, run) is not None
+    assert LOGS.of(paper, replace(run, spec=merge(run.spec, change))) is None
 
 
 # The table
@@ -98,7 +98,7 @@ def table_of(root: Path, factor=1.0, spread=0.01, epochs=1, task=TASK, only="", 
     times that; about: by (model, seed), keywords of a run, or its own number of epochs."""
     artifact = artifact_at("paper", TABLE, seeds=FIVE, variants=RELEASED, only=[only or task])
     for run in artifact.runs:
-        loss = LOGS.of(artifact.configuration, run)[0][0].mean * factor * (1 + spread * (run.seed - 2) / math.sqrt(2.5))
+        loss = LOGS.of(artifact.configuration, run)[0].mean * factor * (1 + spread * (run.seed - 2) / math.sqrt(2.5))
         own = about.get(f"{run.model}_{run.seed}", {})
         course = range(1, 1 + own.pop("epochs", epochs))
         losses = dict.fromkeys(("test_loss", "validation_loss"), loss) | {"test_accuracy": 0.5}

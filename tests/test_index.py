@@ -213,7 +213,6 @@ def test_beside_a_publication_it_links_to_its_files_alone_and_shows_theirs(brows
 
 def test_an_artifact_says_where_its_numbers_come_from_and_which_claims_rest_on_it(page, read):
     text = words(section(page, TABLE))
-    assert re.search(r"<strong>Stand-in data:</strong> Digits 8x8 .* in place of MNIST", text)
     assert re.search(r"<summary>\d+ notes</summary> <p>Best test accuracy.*<li>How to read it", text)
     assert "The numbers are the configuration's" in read.texts[HYPERPARAMETERS]
     assert "drawn from the generated data itself" in read.texts[IMAGE]

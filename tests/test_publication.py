@@ -23,7 +23,6 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.publication import publishing
-from hidden_dynamics.publication.changed_settings import changed_settings
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.publication.publishing import publication, publish
 from hidden_dynamics.results import run_files
@@ -65,7 +64,6 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
             "findings.md",
             "verdicts.csv",
             "runs.csv",
-            "settings.csv",
             "Snakefile",
             "ro-crate-metadata.json",
         ),
@@ -73,7 +71,7 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
         *(f"records/{name}.tar.xz" for name in {*tasks, "configuration"}),
     }
     links = {link for link in re.findall(r"\]\(([^)]+)\)", files["README.md"].decode())}
-    others = {"index.html", "findings.md", "verdicts.csv", "runs.csv", "settings.csv", "ro-crate-metadata.json"}
+    others = {"index.html", "findings.md", "verdicts.csv", "runs.csv", "ro-crate-metadata.json"}
     assert links == {path for path in drawn if path.endswith(".md")} | others
 
 
@@ -124,20 +122,6 @@ def test_each_run_is_there_once_with_what_it_measured_and_each_verdict_names_its
     assert all(run["code"] and run["data_digest"] and run["versions"] and run["measured"] for run in runs)
     names = {name for row in rows_of(files, "verdicts.csv") for name in row["runs"].split()}
     assert names and names <= {run["run"] for run in runs}
-
-
-def test_every_setting_that_differs_stands_beside_the_papers(files, configured):
-    found = {(row["task"], row["setting"]): (row["here"], row["paper"]) for row in rows_of(files, "settings.csv")}
-    assert {task for task, _ in found} == {row["task"] for row in rows_of(files, "runs.csv")}
-    papers = configured(scale="paper", overrides={})
-    assert found["mnist", "training.epochs"] == ("3", str(papers.tasks["mnist"].training.epochs))
-    assert found["mnist", "dataset"] == ("digits", "mnist")
-    evening = changed_settings(configured(scale="evening", leave_out=["svhn"], overrides={}))
-    found = {(row["task"], row["setting"]): (row["here"], row["paper"]) for row in evening}
-    assert found["mnist_ablation", "models.momentum_lstm.grid.mu"] == ("[0.9, 0.6, 0.0]", "[0.9, 0.6, 0.3, 0.1, 0.0]")
-    assert found["cifar10_images", "models.ode_net.hyperparameters.solver.adjoint"] == ("false", "true")
-    assert found["cifar10_images", "data.side"] == ("16", "")
-    assert not any(task == "svhn_images" or "by_size" in setting or "title" in setting for task, setting in found)
 
 
 def test_a_run_that_is_missing_or_altered_is_named(published, tmp_path):
@@ -193,19 +177,6 @@ def test_one_with_runs_that_the_new_one_lacks_stays(files, tmp_path):
     with refused("has 1 runs", file=tmp_path / "evidence", key=lines.pop().partition(",")[0]):
         publish(files | {"runs.csv": "".join(lines).encode()}, tmp_path / "evidence")
     assert (tmp_path / "evidence/runs.csv").read_bytes() == files["runs.csv"]
-
-
-def test_a_full_disk_leaves_the_one_before(files, tmp_path, monkeypatch):
-    publish(files, tmp_path / "evidence")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(publishing, "write", full)
-    with pytest.raises(OSError, match="No space"):
-        publish(files | {"README.md": b"new"}, tmp_path / "evidence")
-    assert (tmp_path / "evidence/README.md").read_bytes() == files["README.md"]
-    assert [path.name for path in tmp_path.iterdir()] == ["evidence"]
 
 
 def test_one_that_cannot_take_its_place_leaves_the_one_before(files, tmp_path, monkeypatch):

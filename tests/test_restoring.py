@@ -12,11 +12,9 @@ import pytest
 import restore
 import yaml
 from conftest import ROOT, refused
-from made import summary_of
-from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, TABLE, few_artifacts, results_of
+from published_here import COMMIT, COSTS, IMAGES, TABLE, few_artifacts, results_of
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.artifacts.notes import runs_note
 from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
 from hidden_dynamics.publication.command import SETTINGS, settings_of
 from hidden_dynamics.publication.restoring import (
@@ -29,7 +27,7 @@ from hidden_dynamics.publication.restoring import (
     put_all_back,
 )
 from hidden_dynamics.results import records, run_files
-from hidden_dynamics.results.records import KEPT, RUNS, packed, unpacked
+from hidden_dynamics.results.records import KEPT, packed, unpacked
 from hidden_dynamics.results.run_files import is_finished
 from hidden_dynamics.results.trained import load_weights
 
@@ -79,12 +77,6 @@ def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_pa
     assert put_all_back(Publication(published.directory), tmp_path, configuration) == dict.fromkeys(every, THERE)
 
 
-def test_a_figure_says_by_which_commits(published):
-    rows = summary_of(load_artifacts(published.configuration)[GRADIENTS])
-    rows = [row | {"commit": commit} for row, commit in zip(rows, (COMMIT, f"{COMMIT}+", ""), strict=False)]
-    assert f" Code: commit {COMMIT[:10]}, {COMMIT[:10]}+. " in runs_note(rows)
-
-
 def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
     monkeypatch.setattr(run_files, "code_of", lambda run: "other" if run.model == "lstm" else code_of(run))
     configuration = deepcopy(published.configuration)
@@ -93,11 +85,6 @@ def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
     assert {name for name, what in outcome.items() if what == "of other code"} == {
         run.id for run in all_runs(configuration) if run.model == "lstm"
     }
-
-
-@pytest.mark.parametrize(("path", "names"), [("records/mnist.tar.xz", RUNS), (CONFIGURATION, PARTS)])
-def test_the_same_files_make_the_same_archive(published, path, names):
-    assert packed(dict(reversed(unpacked(published.files[path], names).items()))) == published.files[path]
 
 
 def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(published, tmp_path, ended):

@@ -97,13 +97,3 @@ def test_an_artifacts_files_are_written_with_its_verdicts(tmp_path):
     csv = pandas.read_csv(tmp_path / artifact.files()[0])
     assert list(csv[csv["verdict"].notna()]["model"]) == ["adam_lstm"]
     assert all((tmp_path / file).is_file() for file in artifact.files())
-
-
-@pytest.mark.parametrize(
-    ("artifact", "said"), [("momentumrnn_table12345", "momentumrnn_table12345"), ("momentumrnn_table1", "run.json")]
-)
-def test_the_script_says_in_one_line_what_is_wrong(ended, tmp_path, artifact, said):
-    """Of an artifact that there is not, and of one whose runs have not finished."""
-    done = ended(render.main, "--artifact", artifact, "--root", tmp_path)
-    assert done.code == 1 and said in done.err and done.err.count("\n") == 1
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

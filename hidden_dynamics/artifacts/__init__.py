@@ -1,7 +1,5 @@
 """The papers' tables and figures: the needs, content and drawing of each, a module per kind."""
 
-from collections.abc import Iterator
-
 from hidden_dynamics.artifacts import kinds
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration, known, typed
@@ -13,7 +11,8 @@ __all__ = ["Artifact", "artifact_named", "left_out_note", "load_artifacts", "loa
 def load_artifacts(configuration: Configuration) -> dict[str, Artifact]:
     """Every configured artifact that has something to show, by name, held to its kind and to what is configured; a
     `UserError` where settings are not as the kind has them, or name what is not configured."""
-    return {artifact.name: artifact for artifact in _every(configuration) if not artifact.is_left_out}
+    every = [artifact_named(configuration, name) for name in configuration.artifacts]
+    return {artifact.name: artifact for artifact in every if not artifact.is_left_out}
 
 
 def load_claimed(configuration: Configuration) -> dict[str, Artifact]:
@@ -24,12 +23,9 @@ def load_claimed(configuration: Configuration) -> dict[str, Artifact]:
 
 def left_out_note(configuration: Configuration) -> str:
     """A sentence on the artifacts all of whose tasks are left out, by name; "" where there is none."""
-    missing = sorted(each.name for each in _every(configuration) if each.is_left_out and each.tasks())
+    every = [artifact_named(configuration, name) for name in configuration.artifacts]
+    missing = sorted(each.name for each in every if each.is_left_out and each.tasks())
     return f"Not made, as what they show is left out: {', '.join(missing)}." if missing else ""
-
-
-def _every(configuration: Configuration) -> Iterator[Artifact]:
-    return (artifact_named(configuration, name) for name in configuration.artifacts)
 
 
 def artifact_named(configuration: Configuration, name: str, origin: str = "config/artifacts.yaml") -> Artifact:

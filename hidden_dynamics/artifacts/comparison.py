@@ -2,7 +2,7 @@
 
 A record is a row of a table's data, by column: what ran (`begun`), ours over seeds (n, mean, std), and how it stands to
 the published number and to the baseline. What deviates from the paper is held to no number of it: it has no difference
-from the published number, no published gap, no ordering.
+from the published number, and no published gap.
 """
 
 import math
@@ -17,7 +17,6 @@ from hidden_dynamics.claims.verdict import word
 from hidden_dynamics.configuration.runs import Cell, sized_model_of
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.deviations import deviations, with_originals
-from hidden_dynamics.papers.published import NOTHING
 from hidden_dynamics.results.run_files import measured_of
 from hidden_dynamics.results.seeds import BY_CHANCE, in_two_clusters, margin_of, mean_and_std
 
@@ -107,8 +106,8 @@ def compared(artifact: BesidePublished, records: Sequence[Record], verdicts: Row
 
     Returns:
         beside what they had `difference`, ours less the published; `gap`, our mean less the baseline's, and
-        `published_gap`; `ordering`, whether both gaps have one sign. NaN or None where there is nothing to compare, and
-        but for `gap` where the record or its baseline deviates from the paper.
+        `published_gap`. NaN where there is nothing to compare, and but for `gap` where the record or its baseline
+        deviates from the paper.
     """
     found, shared = [], ["task", "metric", *([] if artifact.published.content.get("across_sizes") else ["paper_size"])]
     baselines = [record for record in records if record["model"] == artifact.published.baseline]
@@ -120,16 +119,8 @@ def compared(artifact: BesidePublished, records: Sequence[Record], verdicts: Row
             if not (math.isnan(gap) or record["deviations"] or baseline["deviations"]):
                 published_gap = theirs - standing(artifact, baseline)
         difference = math.nan if record["deviations"] else record["mean"] - theirs
-        gaps = {"difference": difference, "gap": gap, "published_gap": published_gap}
-        found.append(record | gaps | {"ordering": _ordering(gap, published_gap)})
+        found.append(record | {"difference": difference, "gap": gap, "published_gap": published_gap})
     return with_verdicts(artifact, found, verdicts)
-
-
-def _ordering(gap: float, published_gap: float) -> str | None:
-    """Our gap to the baseline against the published one, by sign; None where nothing is comparable."""
-    if math.isnan(gap) or not abs(published_gap) >= NOTHING:
-        return None
-    return "tied" if abs(gap) < NOTHING else "same sign" if gap * published_gap > 0 else "other sign"
 
 
 def with_verdicts(artifact: BesidePublished, records: Sequence[Record], verdicts: Rows) -> list[Record]:
@@ -199,11 +190,11 @@ def ours_text(record: Record, decimals: int, *remarks: str, failed: Mapping[str,
 
 
 def gap_texts(artifact: BesidePublished, record: Record, decimals: int) -> dict[str, str]:
-    """By heading: the difference from the published number, and the gap to the baseline, such as
-    "same sign +1.00 (+0.34)" with the published one; the verdicts."""
+    """By heading: the difference from the published number, and the gap to the baseline, such as "+1.00 (+0.34)" with
+    the published one; the verdicts."""
     gap = signed(record["gap"], decimals)
-    if record["ordering"]:
-        gap = f"{record['ordering']} {gap} ({signed(record['published_gap'], decimals)})"
+    if not math.isnan(record["published_gap"]):
+        gap = f"{gap} ({signed(record['published_gap'], decimals)})"
     texts = {"difference": signed(record["difference"], decimals), f"ours less our {baseline_label(artifact)}’s": gap}
     return texts | verdict_texts(record)
 

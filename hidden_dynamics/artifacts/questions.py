@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, UNBEATEN
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.rows import Row
 
@@ -25,9 +24,7 @@ class Comparison:
         row: of claims.csv, as text by column.
         place: the task's, in the order of the configuration.
         about: "MNIST: test accuracy"; the data as run.
-        models: ("MomentumLSTM", "LSTM"), with * after the second where the paper has that one ahead; with their sizes
-            where these differ.
-        size: "N = 128" of both; else "".
+        name: "MomentumLSTM vs LSTM, N = 128", with * after the second where the paper has that one ahead.
         reverse: whether the paper has the second ahead.
         effects: by column of `EFFECTS`, positive where the question's model is better.
     """
@@ -35,24 +32,9 @@ class Comparison:
     row: Row
     place: int
     about: str
-    models: tuple[str, str]
-    size: str
+    name: str
     reverse: bool
     effects: Mapping[str, float]
-
-    @property
-    def own(self) -> str:
-        """The question's model; `other` is the one that it is compared with."""
-        return model_of(self.row["reference" if self.reverse else "subject"])
-
-    @property
-    def other(self) -> str:
-        return model_of(self.row["subject" if self.reverse else "reference"])
-
-    @property
-    def names(self) -> str:
-        """MomentumLSTM vs LSTM, N = 128"""
-        return ", ".join(filter(None, (" vs ".join(self.models), self.size)))
 
     @property
     def verdict(self) -> str:
@@ -85,9 +67,9 @@ def compared(configuration: Configuration, row: Row, sides: tuple[str, str]) -> 
         configuration.models[model_of(row[side])].label + (f" (N = {size})" if sizes[0] != sizes[1] else "")
         for side, size in zip(sides, sizes, strict=True)
     )
-    models = own, other + "*" * reverse
-    size = f"N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else ""
-    return Comparison(row, titles.index(title), about, models, size, reverse, effects)
+    size = f", N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else ""
+    name = f"{own} vs {other}{'*' * reverse}{size}"
+    return Comparison(row, titles.index(title), about, name, reverse, effects)
 
 
 def model_of(sized_model: str) -> str:
@@ -96,20 +78,10 @@ def model_of(sized_model: str) -> str:
 
 
 def headed(rows: Sequence[Comparison]) -> list[tuple[str, Comparison | None]]:
-    """The lines of a plot, from top to bottom: headings, without a comparison, and the names of comparisons.
-
-    What all comparisons under a heading share stands in it: their first model, their size.
-    """
+    """The lines of a plot, from top to bottom: headings, without a comparison, and the names of comparisons."""
     lines: list[tuple[str, Comparison | None]] = []
     for about, group in itertools.groupby(rows, key=lambda row: row.about):
-        own = list(group)
-        first, size = ({part(one) for one in own} for part in (lambda one: one.models[0], lambda one: one.size))
-        model = f" of {own[0].models[0]}" if len(first) == 1 < len(own) else ""
-        at = f", {own[0].size}" if len(size) == 1 < len(own) and own[0].size else ""
-        lines.append((about + model + at, None))
-        for one in own:
-            name = f"vs {one.models[1]}" if model else " vs ".join(one.models)
-            lines.append((name if at or not one.size else f"{name}, {one.size}", one))
+        lines += [(about, None), *((one.name, one) for one in group)]
     return lines
 
 
@@ -132,15 +104,6 @@ class Difference:
     def numbers(self) -> list[float]:
         """All that is drawn."""
         return [*self.interval, *self.adjusted, *([] if self.printed is None else [self.printed])]
-
-
-def in_unit_of(metric: Metric, one: Comparison) -> Difference:
-    """In the unit of the metric that is compared."""
-    way = metric.sign * (-1 if one.reverse else 1)
-    value, *ends = (way * float(one.row[name]) for name in ("estimate", *ENDS))
-    low, high, *adjusted = sorted(ends[:2]) + sorted(ends[2:])
-    printed = one.row["published_difference"]
-    return Difference(value, (low, high), (adjusted[0], adjusted[1]), way * float(printed) if printed else None)
 
 
 def in_deviations(one: Comparison) -> Difference:

@@ -5,7 +5,6 @@ Reading this module is cheap: matplotlib is imported where something is drawn.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -164,23 +163,11 @@ def save(figure: "Page", stem: str | Path) -> None:
             with atomic(stem.with_suffix(".pdf"), "wb") as handle:
                 figure.savefig(handle, format="pdf", metadata={"CreationDate": None})
             with atomic(stem.with_suffix(".png"), "wb") as handle:
-                handle.write(png(figure))
+                figure.savefig(handle, format="png")
     with atomic(stem.with_suffix(".md")) as handle:
         notes = "".join(f"\n- {note}" for note in figure.notes)
         shown = figure.instead or f"![{figure.heading}]({stem.name}.png)"
         handle.write(f"# {figure.heading}\n\n{shown}\n{notes}\n")
-
-
-def png(figure: "Figure") -> bytes:
-    """A PNG of at most 256 colours: a third of the bytes, and the same to the eye."""
-    from PIL import Image
-
-    drawn, small = BytesIO(), BytesIO()
-    figure.savefig(drawn, format="png")
-    with Image.open(drawn) as image:
-        fewer = image.convert("RGB").quantize(256, method=Image.Quantize.FASTOCTREE)
-        fewer.save(small, "PNG", dpi=image.info["dpi"])
-    return small.getvalue()
 
 
 def settle(figure: "Figure") -> None:

@@ -1,18 +1,17 @@
 """The first screen: three pictures that answer most, each with a sentence on what was found there, and what is done."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hidden_dynamics.artifacts.kinds.forest import Forest
-from hidden_dynamics.artifacts.questions import BETTER, WORSE, Comparison
-from hidden_dynamics.claims.verdict import NOT_RUN, word
+from hidden_dynamics.artifacts.questions import BETTER, WORSE
+from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.pages.sections import Section
 from hidden_dynamics.papers.deviations import listed
 from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.seeds import BY_CHANCE, margin_of
 
 MOST = 3
 PREFERRED = (  # of all figures, those that answer most: the questions, then what reads best
@@ -47,44 +46,12 @@ def done(
 
 
 def sentence(section: Section, claims: Sequence[Row]) -> str:
-    """What was found there: of a question how its comparisons are decided, of another figure what its runs learned.
-
-    Args:
-        claims: all verdicts.
-    """
+    """What was found there: of a question, by all verdicts, how its comparisons are decided; of another figure how its
+    claims are."""
     if isinstance(section.artifact, Forest):
-        return answer(section.artifact.comparisons(claims), section.artifact.settings.without)
-    gains = list(_gains(section))
-    ahead = sum(gain > BY_CHANCE for gain in gains)
-    texts = [f"{ahead} of {len(gains)} runs beat the best guess that needs no network."] if gains else []
+        comparisons = section.artifact.comparisons(claims)
+        sides = Counter(one.side for one in comparisons)
+        return f"Of {len(comparisons)} comparisons {sides[BETTER]} decided for it, {sides[WORSE]} against it."
     if section.judged:
-        texts.append(f"Its claims: {listed([f'{count} {verdict}' for verdict, count in section.judged.items()])}.")
-    return " ".join(texts) or section.artifact.origin
-
-
-def _gains(section: Section) -> Iterable[float]:
-    """By which share each run is better than the best naive baseline, in what it reports."""
-    metrics = section.artifact.configuration.metrics
-    for run in section.runs:
-        gain = margin_of(run, run["metric"], metrics[run["metric"]].sign) if run["metric"] else -1.0
-        if gain is not None:
-            yield gain
-
-
-def answer(comparisons: Sequence[Comparison], without: Mapping[str, str]) -> str:
-    """How many comparisons are decided which way, and the means of a model and of the same without what is asked for;
-    where these are not compared, of the clearest comparison.
-
-    Args:
-        without: {model: the same without it}.
-    """
-    sides = Counter(one.side for one in comparisons)
-    text = f"Of {len(comparisons)} comparisons {sides[BETTER]} decided for it, {sides[WORSE]} against it."
-    measured = [one for one in comparisons if one.effects and one.row["kind"] == "better"]  # those of one number a run
-    alone = [one for one in measured if without.get(one.own) == one.other]
-    decided = [one for one in measured if one.side in (BETTER, WORSE)]
-    one = next(iter(alone), max(decided, key=lambda one: abs(one.effects["effect"]), default=None))
-    if one is None:
-        return text
-    means = [side.partition(" ±")[0] for side in one.row["found"].split(" against ")][:: -1 if one.reverse else 1]
-    return f"{text} {one.names}: {' against '.join(means)} ({one.about}), {word(one.row)}."
+        return f"Its claims: {listed([f'{count} {verdict}' for verdict, count in section.judged.items()])}."
+    return section.artifact.origin

@@ -63,16 +63,11 @@ class Logs:
     about: About
     logs: tuple[Log, ...]
 
-    def of(self, configuration: Configuration, run: Run) -> tuple[Log | None, str]:
-        """The log that speaks to a run; else None, and in how many settings the closest one of its size differs."""
-        counts, ours, cell = [], _settings(run), (self.about.tasks.get(run.task), run.model)
-        for log in (log for log in self.logs if (log[0].task, log[0].model) == cell):
-            theirs = _logged(configuration, self.about, run.task, log)
-            if theirs == ours:
-                return log, ""
-            if theirs is not None and log[0].size == run.paper_size:
-                counts.append(sum(ours.get(name) != theirs.get(name) for name in {**ours, **theirs}))
-        return None, f"settings that differ: {min(counts)}" if counts else "no log"
+    def of(self, configuration: Configuration, run: Run) -> Log | None:
+        """The log that speaks to a run."""
+        ours, cell = _settings(run), (self.about.tasks.get(run.task), run.model)
+        logs = (log for log in self.logs if (log[0].task, log[0].model) == cell)
+        return next((log for log in logs if _logged(configuration, self.about, run.task, log) == ours), None)
 
 
 @functools.cache

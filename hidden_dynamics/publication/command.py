@@ -20,11 +20,8 @@ def command_of(configuration: Configuration) -> str:
     """For a shell, with all that is not config.yaml's: "snakemake --cores all evidence --config scale=evening"."""
     given, shipped = settings_of(configuration), read_yaml(ROOT / "config.yaml")
     settings = [
-        f"{name}={as_given(value)}" for name, value in given.items() if name == "scale" or value != shipped[name]
+        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in given.items()
+        if name == "scale" or value != shipped[name]
     ]
     return f"snakemake --cores all evidence --config {shlex.join(settings)}"
-
-
-def as_given(value: object) -> str:
-    """A setting as the command line has it."""
-    return value if isinstance(value, str) else json.dumps(value)

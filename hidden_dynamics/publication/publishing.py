@@ -6,19 +6,19 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import yaml
 from PIL import Image
 
 from hidden_dynamics.artifacts import Artifact, load_artifacts
-from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
-from hidden_dynamics.publication import changed_settings
 from hidden_dynamics.publication.command import settings_of
-from hidden_dynamics.publication.crate import metadata
 from hidden_dynamics.publication.findings import in_numbers, page
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
@@ -30,6 +30,8 @@ from hidden_dynamics.system.files import ROOT, naming_the_disk
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
 MEASUREMENTS = ("costs", "features", "maps")  # of the inputs of artifacts
 LEFT_OUT = ("scale", "directory", "hyperparameters", "training", "split", "solver")
+CRATE = "https://w3id.org/ro/crate/1.1"
+FORMATS = {"md": "text/markdown", "csv": "text/csv", "html": "text/html", "png": "image/png", "xz": "application/x-xz"}
 RUN_COLUMNS = ("run", *(column for column in COLUMNS if column not in LEFT_OUT), "evaluation_seconds")
 
 
@@ -52,7 +54,6 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         "README.md": readme(configuration, runs, artifacts, in_numbers(claims)).encode(),
         "verdicts.csv": (root / paths.all_verdicts).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
-        "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
         **drawn,
         **{"/".join(Path(path).parts[-2:]): _measured(root / path, configuration) for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
@@ -62,7 +63,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     files["index.html"] = index_page(configuration, root, files).encode()
     ended = max((directory / RECORD).stat().st_mtime for directory in directories.values())
     ended = datetime.fromtimestamp(int(ended), UTC)
-    files[METADATA] = metadata(configuration, len(runs), ended, files, METADATA)
+    files[METADATA] = metadata(configuration, len(runs), ended, files)
     return files
 
 
@@ -123,6 +124,36 @@ def _measured(path: Path, configuration: Configuration) -> bytes:
     """A measurement; where the user has the results is left out of its rows."""
     own, usual = f"{configuration.results}/".encode(), f"results/{configuration.scale_name}/".encode()
     return path.read_bytes().replace(own, usual) if path.suffix == ".csv" else path.read_bytes()
+
+
+def metadata(configuration: Configuration, count: int, ended: datetime, files: Mapping[str, bytes]) -> bytes:
+    """Files by path, with their digests, described for machines as an RO-Crate (https://w3id.org/ro/crate/1.1).
+
+    Args:
+        count: of the runs.
+        ended: of what time the last of their files is.
+    """
+    about, scale = read_yaml(ROOT / "CITATION.cff"), configuration.scale_name
+    root = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": f"{about['title']}: evidence of the {scale} scale",
+        "description": f"{count} runs. {configuration.scale.about}",
+        "datePublished": ended.isoformat(),
+        "license": {"@id": f"https://spdx.org/licenses/{about['license']}"},
+        "hasPart": [{"@id": path} for path in files],
+    }
+    this = {"@id": METADATA, "@type": "CreativeWork", "conformsTo": {"@id": CRATE}, "about": {"@id": "./"}}
+    terms = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+    graph = [this, root, *(_file(path, content) for path, content in files.items())]
+    crate = {"@context": [f"{CRATE}/context", terms], "@graph": graph}
+    return (json.dumps(crate, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _file(path: str, content: bytes) -> dict[str, Any]:
+    kind = FORMATS.get(path.rpartition(".")[2], "application/octet-stream")
+    about = {"@id": path, "@type": "File", "name": path, "encodingFormat": kind, "contentSize": str(len(content))}
+    return about | {"sha256": sha256(content).hexdigest()}
 
 
 def publish(files: Mapping[str, bytes], directory: Path) -> None:

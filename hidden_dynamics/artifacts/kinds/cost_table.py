@@ -18,7 +18,7 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number
 from hidden_dynamics.configuration.runs import Cell, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
-from hidden_dynamics.papers.deviations import data_text, listed
+from hidden_dynamics.papers.deviations import data_text
 
 QUANTITIES = {"time": TIMES, "memory": MEMORIES}
 
@@ -157,13 +157,7 @@ def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
     threads = f"{first['threads']} CPU thread{'s' if first['threads'] != '1' else ''}"
     machine = first["processor"] if first["device"] == "cpu" else f"{first['device']} ({first['processor']})"
     data = data_text(artifact.configuration, first)
-    timed: dict[str, dict[str, None]] = {}
-    for row in costs:
-        module, _, name = row["implementation"].rpartition(".")
-        timed.setdefault(module, {})[name] = None
-    names = "; ".join(f"{listed(list(classes))} of {module}" for module, classes in timed.items())
     return [
         f"Costs measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",
         f"A batch: {first['batch']} sequences of {first['steps']} steps. Data: {data}.",
-        f"Timed: {names}.",
     ]

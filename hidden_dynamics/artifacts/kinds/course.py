@@ -42,8 +42,8 @@ class Course(Artifact):
     needed = "runs that share the settings of an authors' log, as scales pilot and paper have"
 
     @cached_property
-    def found(self) -> dict[Cell, tuple[Log | None, str]]:
-        """Of each cell the log that speaks to its runs, or why none does."""
+    def logs(self) -> dict[Cell, Log]:
+        """The logs that speak to runs, by cell."""
         configuration, logs = self.configuration, load_logs(self.settings.logs)
         where = configuration.tasks, "task", f"{self.configured_at}.rows"
         cells = [
@@ -53,12 +53,8 @@ class Course(Artifact):
             for model, entry in configuration.tasks[known(task, *where)].models.items()
             if size in entry.run_sizes and not entry.extra
         ]
-        return {cell: logs.of(configuration, resolve(configuration, *cell, 0)) for cell in cells}
-
-    @cached_property
-    def logs(self) -> dict[Cell, Log]:
-        """The logs that speak."""
-        return {cell: log for cell, (log, _) in self.found.items() if log}
+        found = {cell: logs.of(configuration, resolve(configuration, *cell, 0)) for cell in cells}
+        return {cell: log for cell, log in found.items() if log}
 
     def shown(self) -> list[Cell]:
         return list(self.logs)
@@ -70,19 +66,13 @@ class Course(Artifact):
 
 
 def draw(artifact: Course, sources: Sources) -> Table:
-    """A row for each cell to whose runs a log speaks; of the others, a note says why none does."""
+    """A row for each cell to whose runs a log speaks."""
     configuration = artifact.configuration
     records = [_compared(artifact, sources, cell, artifact.logs[cell]) for cell in artifact.cells()]
-    others = [
-        f"{configuration.tasks[task].title} {configuration.models[model].label}, N = {size} ({reason})"
-        for (task, model, size), (log, reason) in artifact.found.items()
-        if not log and task not in configuration.left_out
-    ]
-    unspoken = [f"Not compared, because no log has all their settings: {'; '.join(others)}."] if others else []
     about = load_logs(artifact.settings.logs).about
     return Table.of(
         f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
-        [*figure_notes(configuration, sources.summary, *unspoken), *about.notes],
+        [*figure_notes(configuration, sources.summary), *about.notes],
         [_row(artifact, record) for record in records],
         records,
     )

@@ -1,7 +1,6 @@
 """A forest plot of one question: the differences of the comparisons that answer it, by verdict."""
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hidden_dynamics.artifacts import questions
@@ -13,9 +12,7 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNBEATEN, UNDECIDED, word
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, find
-from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.deviations import listed
-from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.rows import Row
 
 if TYPE_CHECKING:
@@ -35,7 +32,6 @@ BARS = {"95 % interval": 3.2, "family-wise 95 %": 1.0}  # points: how wide they 
 BELOW = 0.3  # of a line: where a printed difference stands under ours
 WIDTH, LINE, SIZE = 7.0, 0.2, 8.5  # inches: of the page, and from row to row; points: of text
 TICKS = (0, 1, 3, 10, 30, 100, 300)
-ONE_SPLIT = "All intervals are over seeds on one split of the {0}; which {0} are tested is not in them."
 NOTHING = "No picture is drawn: no comparison on this question is judged at this scale, or none has an effect."
 
 
@@ -44,18 +40,15 @@ class Settings(ArtifactSettings):
     Attributes:
         models, against: a comparison belongs to the question where one of its models is of `models`, the other of
             `against`.
-        unless: {hyperparameter: value} with which a model is none of `models`: one with mu = 0 has no momentum.
         tables: the artifacts whose comparisons are drawn first, where there are too many.
-        tested: what the test sets are of, in the plural.
-        without: {model: the same without what is asked for}; what the page says first is of these.
     """
 
     models: Models
     against: Models
-    unless: dict[str, float] = {}
     tables: list[str] = []
-    tested: str = "samples"
-    without: dict[str, str] = {}
+    without: Any = None  # published configurations have it and the next two: they are read, and say nothing
+    unless: Any = None
+    tested: Any = None
 
 
 class Forest(Artifact):
@@ -72,7 +65,7 @@ class Forest(Artifact):
         return [self.configuration.paths.figure(self.name, "md")]
 
     def check(self, where: str) -> None:
-        for model in (*self.settings.models, *self.settings.against, *chain(*self.settings.without.items())):
+        for model in (*self.settings.models, *self.settings.against):
             known(model, self.configuration.models, "model", where)
         for name in self.settings.tables:
             known(name, self.configuration.artifacts, "artifact", f"{where}.tables")
@@ -100,16 +93,15 @@ class Forest(Artifact):
         for own, other in (("subject", "reference"), ("reference", "subject")):
             if model_of(row[own]) in self.settings.models and model_of(row[other]) in self.settings.against:
                 run = find(self.configuration, row["task"], row[own], self.configuration.seeds[0])
-                had, unless = run.spec["hyperparameters"], self.settings.unless.items()
-                return None if any(had.get(name) == value for name, value in unless) else (own, other)
+                had = run.spec["hyperparameters"]
+                return None if had.get("mu") == 0 or had.get("restart") == 1 else (own, other)  # without momentum
         return None
 
 
 def draw(artifact: Forest, sources: Sources) -> "Figure":
     """Without any comparison, a page without a picture that says so."""
     rows = artifact.drawn(sources.claims)
-    metric, lines = common_metric(artifact, rows), questions.headed(rows)
-    differences = [questions.in_unit_of(metric, row) if metric else questions.in_deviations(row) for row in rows]
+    lines, differences = questions.headed(rows), [questions.in_deviations(row) for row in rows]
     marks = [verdict for verdict in STYLES if any(row.verdict == verdict for row in rows)]
     marks += [PAPERS] if any(one.printed is not None for one in differences) else []
     with style():
@@ -141,16 +133,8 @@ def draw(artifact: Forest, sources: Sources) -> "Figure":
                 heading = labels.text(0, y, text, va="center", weight="bold", fontsize=SIZE, gid="heading")
                 heading.set_in_layout(False)
                 heading.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 1})
-        describe(ax, [number for one in differences for number in one.numbers], len(lines), metric)
+        describe(ax, [number for one in differences for number in one.numbers], len(lines))
     return figure
-
-
-def common_metric(artifact: Forest, rows: Sequence[Comparison]) -> Metric | None:
-    """The metric whose means all rows compare; None where there are several."""
-    metrics = {(row.row["kind"], row.row["metric"]) for row in rows}
-    if len(metrics) != 1 or rows[0].row["kind"] != "better":
-        return None
-    return artifact.configuration.metrics[rows[0].row["metric"]]
 
 
 def draw_row(ax: "Axes", y: int, row: Comparison, one: Difference) -> None:
@@ -165,26 +149,19 @@ def draw_row(ax: "Axes", y: int, row: Comparison, one: Difference) -> None:
         ax.plot([one.printed], [y + BELOW], **STYLES[PAPERS], **theirs)
 
 
-def describe(ax: "Axes", numbers: Sequence[float], lines: int, metric: Metric | None) -> None:
-    """Zero, and a linear scale in a metric's unit; else one in deviations, linear to 1 either way, logarithmic beyond.
+def describe(ax: "Axes", numbers: Sequence[float], lines: int) -> None:
+    """Zero, and a scale in deviations, linear to 1 either way, logarithmic beyond.
 
     Args:
         numbers: that have to be seen.
     """
-    if metric:
-        reach = 0.05 * (max(0, *numbers) - min(0, *numbers))
-        ax.set_xlim(min(0, *numbers) - reach, max(0, *numbers) + reach)
-        unit = "" if metric.unit == "one" else f", {metric.unit}"
-        sign = "" if metric.sign > 0 else " (sign reversed)"
-        ax.set_xlabel(f"difference in {within_sentence(metric.title)}{sign}{unit}", fontsize=SIZE)
-    else:
-        left, right = min(-1.5, 1.3 * min(numbers)), max(1.5, 1.3 * max(numbers))
-        ax.set_xscale("symlog", linthresh=1, linscale=1)
-        ax.set_xlim(left, right)
-        ticks = sorted({sign * tick for tick in TICKS for sign in (-1, 1) if left <= sign * tick <= right})
-        ax.set_xticks(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
-        ax.minorticks_off()
-        ax.set_xlabel("standardised difference g (logarithmic beyond ±1)", fontsize=SIZE)
+    left, right = min(-1.5, 1.3 * min(numbers)), max(1.5, 1.3 * max(numbers))
+    ax.set_xscale("symlog", linthresh=1, linscale=1)
+    ax.set_xlim(left, right)
+    ticks = sorted({sign * tick for tick in TICKS for sign in (-1, 1) if left <= sign * tick <= right})
+    ax.set_xticks(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
+    ax.minorticks_off()
+    ax.set_xlabel("standardised difference g (logarithmic beyond ±1)", fontsize=SIZE)
     ax.set_ylim(lines - 0.4, -1.4)
     ax.axvline(0, color="black", lw=0.8, zorder=1, gid="zero")
     for text, side in (("← worse  ", "right"), ("  better →", "left")):
@@ -200,10 +177,7 @@ def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]
     scale = scale_notes(artifact.configuration, {one.row["task"] for one in judged})
     if not rows:
         return scale
-    drawn = f"{len(rows)} of {len(judged)} comparisons that count are drawn."
-    one_split = all(row.row["test_error"] for row in rows)
-    split = ONE_SPLIT.format(artifact.settings.tested) if one_split else ""
-    return [" ".join([*scale, deviating(judged)]), split, drawn]
+    return [" ".join([*scale, deviating(judged)]), f"{len(rows)} of {len(judged)} comparisons that count are drawn."]
 
 
 def _said(mark: str, rows: Sequence[Comparison]) -> str:

@@ -76,8 +76,7 @@ def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
         set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
         extend = "max" if (norms > limits[1]).any() else "neither"
         bar = body.colorbar(ScalarMappable(norm, colours), ax=list(axes), extend=extend, pad=0.015, aspect=30)
-        other = "" if limits == tuple(papers) else f" (the paper’s colours: to {papers[1]:g})"
-        bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$" + other)
+        bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
     return figure
 
 
