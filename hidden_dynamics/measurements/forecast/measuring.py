@@ -111,7 +111,7 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         "set_up": set_up,
         "iteration": iteration,
         "evaluation": evaluation,
-        "test": evaluation if tested_apart(task) else None,  # not timed: a run makes it once
+        "test": evaluation if as_validated(task) else None,  # not timed: a run makes it once
         "memory_bytes": memory.peak() * 10**6,
         "gpu_memory_bytes": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else 0,
     }
