@@ -194,6 +194,46 @@ def test_rows_whose_baseline_is_not_beaten_are_drawn_where_there_is_room():
     assert "baseline not beaten" not in legend(forest([*idle, *CLAIMS[:3] * 8])[1])
 
 
+ATTENTION = [
+    claim(
+        "ace_latent_ode-n20", "latent_ode-n20", "undecided", 0.2, "physionet", "test_auc", published_difference=0.024
+    ),
+    claim("ode_rnn-n20", "ace_latent_ode-n20", "undecided", -2.0, "physionet", "test_auc", published_difference=-0.02),
+    claim("ace_latent_ode-n20", "ode_rnn-n20", "holds", 3.0, "physionet_released", "test_auc"),
+]
+
+
+def test_comparisons_on_one_metric_are_drawn_in_its_unit_on_a_linear_axis():
+    _, figure = forest(ATTENTION, "acenode_attention")
+    assert drawn(figure) == [
+        "PhysioNet mortality: AUC",
+        "ACE-Latent-ODE (ODE Enc.) vs ODE-RNN*, N = 20",
+        "ACE-Latent-ODE (ODE Enc.) vs Latent-ODE (ODE Enc.), N = 20",
+        "PhysioNet mortality (as released): AUC",
+        "ACE-Latent-ODE (ODE Enc.) vs ODE-RNN, N = 20",
+    ]
+    ax, (first, reverse, _) = figure.axes[1], (row["id"] for row in ATTENTION)
+    assert ax.get_xscale() == "linear" and ax.get_xlabel() == "difference in AUC"
+    assert mark(figure, f"undecided {first}")[0] == pytest.approx(0.02)
+    assert ends(figure, f"interval {first}") == pytest.approx([-0.03, 0.07])
+    assert ends(figure, f"adjusted {first}") == pytest.approx([-0.08, 0.12])
+    assert mark(figure, f"undecided {reverse}")[0] == pytest.approx(0.2)  # the question's model is the reference
+    assert ends(figure, f"interval {reverse}") == pytest.approx([0.15, 0.25])
+    assert [hollow.get_xdata()[0] for hollow in with_gid(figure, "published")] == [0.02, 0.024]
+
+
+def test_of_a_metric_that_is_better_lower_the_sign_is_reversed():
+    _, figure = forest([CLAIMS[1], CLAIMS[2]])
+    assert mark(figure, "fails")[0] == pytest.approx(-1.2) and mark(figure, "holds")[0] == pytest.approx(0.3)
+    assert figure.axes[1].get_xlabel() == "difference in test loss (sign reversed)"
+
+
+@pytest.mark.parametrize("claims", [CLAIMS, CLAIMS[3:4]])
+def test_several_metrics_and_iterations_are_drawn_in_deviations(claims):
+    ax = forest(claims)[1].axes[1]
+    assert ax.get_xscale() == "symlog" and ax.get_xlabel().startswith("standardised difference g")
+
+
 def test_what_a_figure_says_is_as_approved():
     _, figure = forest(CLAIMS)
     approved(f"{MOMENTUM}_paper.txt", face(figure))

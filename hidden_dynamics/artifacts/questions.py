@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, UNBEATEN
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.rows import Row
 
@@ -104,6 +105,15 @@ class Difference:
     def numbers(self) -> list[float]:
         """All that is drawn."""
         return [*self.interval, *self.adjusted, *([] if self.printed is None else [self.printed])]
+
+
+def in_unit_of(metric: Metric, one: Comparison) -> Difference:
+    """In the unit of the metric that is compared."""
+    way = metric.sign * (-1 if one.reverse else 1)
+    value, *ends = (way * float(one.row[name]) for name in ("estimate", *ENDS))
+    low, high, *adjusted = sorted(ends[:2]) + sorted(ends[2:])
+    printed = one.row["published_difference"]
+    return Difference(value, (low, high), (adjusted[0], adjusted[1]), way * float(printed) if printed else None)
 
 
 def in_deviations(one: Comparison) -> Difference:

@@ -12,7 +12,9 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNBEATEN, UNDECIDED, word
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, find
+from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.deviations import listed
+from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.rows import Row
 
 if TYPE_CHECKING:
@@ -101,7 +103,8 @@ class Forest(Artifact):
 def draw(artifact: Forest, sources: Sources) -> "Figure":
     """Without any comparison, a page without a picture that says so."""
     rows = artifact.drawn(sources.claims)
-    lines, differences = questions.headed(rows), [questions.in_deviations(row) for row in rows]
+    metric, lines = common_metric(artifact, rows), questions.headed(rows)
+    differences = [questions.in_unit_of(metric, row) if metric else questions.in_deviations(row) for row in rows]
     marks = [verdict for verdict in STYLES if any(row.verdict == verdict for row in rows)]
     marks += [PAPERS] if any(one.printed is not None for one in differences) else []
     with style():
@@ -133,8 +136,16 @@ def draw(artifact: Forest, sources: Sources) -> "Figure":
                 heading = labels.text(0, y, text, va="center", weight="bold", fontsize=SIZE, gid="heading")
                 heading.set_in_layout(False)
                 heading.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 1})
-        describe(ax, [number for one in differences for number in one.numbers], len(lines))
+        describe(ax, [number for one in differences for number in one.numbers], len(lines), metric)
     return figure
+
+
+def common_metric(artifact: Forest, rows: Sequence[Comparison]) -> Metric | None:
+    """The metric whose means all rows compare; None where there are several."""
+    metrics = {(row.row["kind"], row.row["metric"]) for row in rows}
+    if len(metrics) != 1 or rows[0].row["kind"] != "better":
+        return None
+    return artifact.configuration.metrics[rows[0].row["metric"]]
 
 
 def draw_row(ax: "Axes", y: int, row: Comparison, one: Difference) -> None:
@@ -149,19 +160,26 @@ def draw_row(ax: "Axes", y: int, row: Comparison, one: Difference) -> None:
         ax.plot([one.printed], [y + BELOW], **STYLES[PAPERS], **theirs)
 
 
-def describe(ax: "Axes", numbers: Sequence[float], lines: int) -> None:
-    """Zero, and a scale in deviations, linear to 1 either way, logarithmic beyond.
+def describe(ax: "Axes", numbers: Sequence[float], lines: int, metric: Metric | None) -> None:
+    """Zero, and a linear scale in a metric's unit; else one in deviations, linear to 1 either way, logarithmic beyond.
 
     Args:
         numbers: that have to be seen.
     """
-    left, right = min(-1.5, 1.3 * min(numbers)), max(1.5, 1.3 * max(numbers))
-    ax.set_xscale("symlog", linthresh=1, linscale=1)
-    ax.set_xlim(left, right)
-    ticks = sorted({sign * tick for tick in TICKS for sign in (-1, 1) if left <= sign * tick <= right})
-    ax.set_xticks(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
-    ax.minorticks_off()
-    ax.set_xlabel("standardised difference g (logarithmic beyond ±1)", fontsize=SIZE)
+    if metric:
+        reach = 0.05 * (max(0, *numbers) - min(0, *numbers))
+        ax.set_xlim(min(0, *numbers) - reach, max(0, *numbers) + reach)
+        unit = "" if metric.unit == "one" else f", {metric.unit}"
+        sign = "" if metric.sign > 0 else " (sign reversed)"
+        ax.set_xlabel(f"difference in {within_sentence(metric.title)}{sign}{unit}", fontsize=SIZE)
+    else:
+        left, right = min(-1.5, 1.3 * min(numbers)), max(1.5, 1.3 * max(numbers))
+        ax.set_xscale("symlog", linthresh=1, linscale=1)
+        ax.set_xlim(left, right)
+        ticks = sorted({sign * tick for tick in TICKS for sign in (-1, 1) if left <= sign * tick <= right})
+        ax.set_xticks(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
+        ax.minorticks_off()
+        ax.set_xlabel("standardised difference g (logarithmic beyond ±1)", fontsize=SIZE)
     ax.set_ylim(lines - 0.4, -1.4)
     ax.axvline(0, color="black", lw=0.8, zorder=1, gid="zero")
     for text, side in (("← worse  ", "right"), ("  better →", "left")):
