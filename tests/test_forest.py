@@ -2,7 +2,6 @@
 
 import math
 import re
-from types import SimpleNamespace
 
 import pytest
 from approved import approved
@@ -17,7 +16,7 @@ from hidden_dynamics.artifacts.kinds.forest import NOTHING
 from hidden_dynamics.artifacts.sheet import save
 from hidden_dynamics.claims.multiplicity import in_a_sentence
 from hidden_dynamics.claims.verdict import COLUMNS, word
-from hidden_dynamics.pages.first_screen import sentence
+from hidden_dynamics.pages.first_screen import answer
 from hidden_dynamics.publication.findings import page
 from hidden_dynamics.publication.publishing import place_of
 
@@ -92,8 +91,8 @@ def ends(figure, gid):
 
 def test_a_sentence_has_how_many_are_decided():
     decided = claim("lstm-n158", "momentum_lstm-n158", "holds"), claim("momentum_lstm-n158", "lstm-n158", "undecided")
-    section = SimpleNamespace(artifact=artifact_at("paper", MOMENTUM))
-    assert sentence(section, decided) == "Of 2 comparisons 0 decided for it, 1 against it."
+    comparisons = artifact_at("paper", MOMENTUM).comparisons(decided)
+    assert answer(comparisons) == "Of 2 comparisons 0 decided for it, 1 against it."
 
 
 def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect():
@@ -206,9 +205,9 @@ ATTENTION = [
 def test_comparisons_on_one_metric_are_drawn_in_its_unit_on_a_linear_axis():
     _, figure = forest(ATTENTION, "acenode_attention")
     assert drawn(figure) == [
-        "PhysioNet mortality: AUC",
-        "ACE-Latent-ODE (ODE Enc.) vs ODE-RNN*, N = 20",
-        "ACE-Latent-ODE (ODE Enc.) vs Latent-ODE (ODE Enc.), N = 20",
+        "PhysioNet mortality: AUC of ACE-Latent-ODE (ODE Enc.), N = 20",
+        "vs ODE-RNN*",
+        "vs Latent-ODE (ODE Enc.)",
         "PhysioNet mortality (as released): AUC",
         "ACE-Latent-ODE (ODE Enc.) vs ODE-RNN, N = 20",
     ]

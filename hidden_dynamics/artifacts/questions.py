@@ -79,10 +79,20 @@ def model_of(sized_model: str) -> str:
 
 
 def headed(rows: Sequence[Comparison]) -> list[tuple[str, Comparison | None]]:
-    """The lines of a plot, from top to bottom: headings, without a comparison, and the names of comparisons."""
+    """The lines of a plot, from top to bottom: headings, without a comparison, and the names of comparisons.
+
+    What all comparisons under a heading share stands in it: their first model, their size.
+    """
     lines: list[tuple[str, Comparison | None]] = []
     for about, group in itertools.groupby(rows, key=lambda row: row.about):
-        lines += [(about, None), *((one.name, one) for one in group)]
+        own = list(group)
+        first, size = ({part(one) for one in own} for part in (lambda one: one.models[0], lambda one: one.size))
+        model = f" of {own[0].models[0]}" if len(first) == 1 < len(own) else ""
+        at = f", {own[0].size}" if len(size) == 1 < len(own) and own[0].size else ""
+        lines.append((about + model + at, None))
+        for one in own:
+            name = f"vs {one.models[1]}" if model else " vs ".join(one.models)
+            lines.append((name if at or not one.size else f"{name}, {one.size}", one))
     return lines
 
 

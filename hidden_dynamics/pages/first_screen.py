@@ -1,17 +1,18 @@
 """The first screen: three pictures that answer most, each with a sentence on what was found there, and what is done."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hidden_dynamics.artifacts.kinds.forest import Forest
-from hidden_dynamics.artifacts.questions import BETTER, WORSE
+from hidden_dynamics.artifacts.questions import BETTER, WORSE, Comparison
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.pages.sections import Section
 from hidden_dynamics.papers.deviations import listed
 from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.seeds import BY_CHANCE, margin_of
 
 MOST = 3
 PREFERRED = (  # of all figures, those that answer most: the questions, then what reads best
@@ -46,12 +47,31 @@ def done(
 
 
 def sentence(section: Section, claims: Sequence[Row]) -> str:
-    """What was found there: of a question, by all verdicts, how its comparisons are decided; of another figure how its
-    claims are."""
+    """What was found there: of a question how its comparisons are decided, of another figure what its runs learned.
+
+    Args:
+        claims: all verdicts.
+    """
     if isinstance(section.artifact, Forest):
-        comparisons = section.artifact.comparisons(claims)
-        sides = Counter(one.side for one in comparisons)
-        return f"Of {len(comparisons)} comparisons {sides[BETTER]} decided for it, {sides[WORSE]} against it."
+        return answer(section.artifact.comparisons(claims))
+    gains = list(_gains(section))
+    ahead = sum(gain > BY_CHANCE for gain in gains)
+    texts = [f"{ahead} of {len(gains)} runs beat the best guess that needs no network."] if gains else []
     if section.judged:
-        return f"Its claims: {listed([f'{count} {verdict}' for verdict, count in section.judged.items()])}."
-    return section.artifact.origin
+        texts.append(f"Its claims: {listed([f'{count} {verdict}' for verdict, count in section.judged.items()])}.")
+    return " ".join(texts) or section.artifact.origin
+
+
+def _gains(section: Section) -> Iterable[float]:
+    """By which share each run is better than the best naive baseline, in what it reports."""
+    metrics = section.artifact.configuration.metrics
+    for run in section.runs:
+        gain = margin_of(run, run["metric"], metrics[run["metric"]].sign) if run["metric"] else -1.0
+        if gain is not None:
+            yield gain
+
+
+def answer(comparisons: Sequence[Comparison]) -> str:
+    """How many comparisons are decided which way."""
+    sides = Counter(one.side for one in comparisons)
+    return f"Of {len(comparisons)} comparisons {sides[BETTER]} decided for it, {sides[WORSE]} against it."
