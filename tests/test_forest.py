@@ -14,7 +14,7 @@ from scipy.stats import false_discovery_control
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.kinds.forest import NOTHING
 from hidden_dynamics.artifacts.sheet import save
-from hidden_dynamics.claims.multiplicity import in_a_sentence
+from hidden_dynamics.claims.multiplicity import Discoveries, discoveries
 from hidden_dynamics.claims.verdict import COLUMNS, word
 from hidden_dynamics.pages.first_screen import answer
 from hidden_dynamics.publication.findings import page
@@ -89,10 +89,16 @@ def ends(figure, gid):
     return list(found.get_xdata())
 
 
-def test_a_sentence_has_how_many_are_decided():
-    decided = claim("lstm-n158", "momentum_lstm-n158", "holds"), claim("momentum_lstm-n158", "lstm-n158", "undecided")
-    comparisons = artifact_at("paper", MOMENTUM).comparisons(decided)
-    assert answer(comparisons) == "Of 2 comparisons 0 decided for it, 1 against it."
+def test_a_sentence_has_how_many_are_decided_and_the_means_of_the_model_alone_or_of_the_clearest():
+    clearest = claim("lstm-n158", "momentum_lstm-n158", "holds", 14.0, found="5.1 ± 0.1 against 6 ± 0.2")
+    first = claim("momentum_lstm-n158", "lstm-n158", "undecided", 0.1, found="3 ± 1 against 2 ± 1")
+    artifact, alone = artifact_at("paper", MOMENTUM), {"momentum_lstm": "lstm"}
+    counts = "Of {} comparisons {} decided for it, {} against it."
+    assert answer(artifact.comparisons([first]), {}) == counts.format(1, 0, 0)
+    said = f"{counts.format(2, 0, 1)} MomentumLSTM vs LSTM{{}}, N = 158: {{}} (TIMIT, next frame: test loss), {{}}."
+    rows = artifact.comparisons([first, clearest])
+    assert answer(rows, alone) == said.format("", "3 against 2", "inconclusive")
+    assert answer(rows, {}) == said.format("*", "6 against 5.1", "reproduced")
 
 
 def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect():
@@ -154,7 +160,7 @@ def test_a_mark_stands_where_the_questions_model_is_better_or_worse_and_the_pape
 def test_a_model_whose_configured_momentum_is_zero_is_not_drawn():
     artifact, figure = forest(CLAIMS)
     assert sum("1150" in row["subject"] for row in CLAIMS) == 1
-    assert not any("1150" in name for name in [*drawn(figure), *(one.name for one in artifact.comparisons(CLAIMS))])
+    assert not any("1150" in name for name in [*drawn(figure), *(one.names for one in artifact.comparisons(CLAIMS))])
 
 
 def test_at_most_twenty_four_rows_are_drawn_of_the_main_tables_first_then_the_largest():
@@ -272,8 +278,11 @@ def test_decided_tests_are_counted_over_all_by_holm_and_their_false_discovery_ra
     ps = [0.02, 0.001, 0.3, 0.011, 0.04]
     claims = with_p(*ps, verdicts=["holds", "fails", "undecided", "holds"])
     uncounted = claim("a", "b", p=1e-9, counted="false"), claim("a", "b", p="")
-    numbers = re.findall(r"\d[\d.]*(?= )", in_a_sentence([*claims, *uncounted]))
-    assert numbers == ["3", "5", "2", f"{100 * false_discovery_control(ps)[0]:.2g}"]
+    found = discoveries([*claims, *uncounted], 0.05)
+    assert found == Discoveries(tests=5, decided=3, survive=2, rate=pytest.approx(false_discovery_control(ps)[0]))
+    assert discoveries(claims, 0.004).survive == 0
+    assert discoveries([], 0.05) == Discoveries(0, 0, 0, 0.0)
+    assert discoveries(with_p(0.2), 0.05) == Discoveries(1, 0, 0, 0.0)
 
 
 def answers(claims, scale="paper", **changes):
@@ -281,7 +290,7 @@ def answers(claims, scale="paper", **changes):
     artifacts = load_artifacts(configuration)
     files = {place_of(artifact): artifact for artifact in artifacts.values()}
     places = [*files, *([f"figures/{MOMENTUM}.png"] if claims else [])]
-    return page(configuration, claims, files, places)
+    return page(configuration, claims, files, dict.fromkeys(places, b"# Title\n\n| its rows |\n\n- Notes"))
 
 
 def test_the_page_of_findings_is_as_approved():

@@ -25,7 +25,9 @@ class Comparison:
         row: of claims.csv, as text by column.
         place: the task's, in the order of the configuration.
         about: "MNIST: test accuracy"; the data as run.
-        name: "MomentumLSTM vs LSTM, N = 128", with * after the second where the paper has that one ahead.
+        models: ("MomentumLSTM", "LSTM"), with * after the second where the paper has that one ahead; with their sizes
+            where these differ.
+        size: "N = 128" of both; else "".
         reverse: whether the paper has the second ahead.
         effects: by column of `EFFECTS`, positive where the question's model is better.
     """
@@ -33,9 +35,24 @@ class Comparison:
     row: Row
     place: int
     about: str
-    name: str
+    models: tuple[str, str]
+    size: str
     reverse: bool
     effects: Mapping[str, float]
+
+    @property
+    def own(self) -> str:
+        """The question's model; `other` is the one that it is compared with."""
+        return model_of(self.row["reference" if self.reverse else "subject"])
+
+    @property
+    def other(self) -> str:
+        return model_of(self.row["subject" if self.reverse else "reference"])
+
+    @property
+    def names(self) -> str:
+        """MomentumLSTM vs LSTM, N = 128"""
+        return ", ".join(filter(None, (" vs ".join(self.models), self.size)))
 
     @property
     def verdict(self) -> str:
@@ -68,9 +85,9 @@ def compared(configuration: Configuration, row: Row, sides: tuple[str, str]) -> 
         configuration.models[model_of(row[side])].label + (f" (N = {size})" if sizes[0] != sizes[1] else "")
         for side, size in zip(sides, sizes, strict=True)
     )
-    size = f", N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else ""
-    name = f"{own} vs {other}{'*' * reverse}{size}"
-    return Comparison(row, titles.index(title), about, name, reverse, effects)
+    models = own, other + "*" * reverse
+    size = f"N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else ""
+    return Comparison(row, titles.index(title), about, models, size, reverse, effects)
 
 
 def model_of(sized_model: str) -> str:

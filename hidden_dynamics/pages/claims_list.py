@@ -46,6 +46,7 @@ def findings(claim: Row) -> dict[str, str]:
         "Found": claim["found"],
         "Difference or ratio": f"{mark}{written('estimate')} {interval}{level}".strip() if claim["estimate"] else "",
         "p": _probability(claim),
+        "Other test": claim["other_test"],
         "Decided so at the epochs": claim["decided_at"],
         "n": " and ".join(filter(None, (claim["n_subject"], claim["n_reference"]))),
         "Without learning": claim["naive"],

@@ -1,12 +1,12 @@
 """The first screen: three pictures that answer most, each with a sentence on what was found there, and what is done."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from hidden_dynamics.artifacts.kinds.forest import Forest
 from hidden_dynamics.artifacts.questions import BETTER, WORSE, Comparison
-from hidden_dynamics.claims.verdict import NOT_RUN
+from hidden_dynamics.claims.verdict import NOT_RUN, word
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.pages.sections import Section
@@ -53,7 +53,7 @@ def sentence(section: Section, claims: Sequence[Row]) -> str:
         claims: all verdicts.
     """
     if isinstance(section.artifact, Forest):
-        return answer(section.artifact.comparisons(claims))
+        return answer(section.artifact.comparisons(claims), section.artifact.settings.without)
     gains = list(_gains(section))
     ahead = sum(gain > BY_CHANCE for gain in gains)
     texts = [f"{ahead} of {len(gains)} runs beat the best guess that needs no network."] if gains else []
@@ -71,7 +71,20 @@ def _gains(section: Section) -> Iterable[float]:
             yield gain
 
 
-def answer(comparisons: Sequence[Comparison]) -> str:
-    """How many comparisons are decided which way."""
+def answer(comparisons: Sequence[Comparison], without: Mapping[str, str]) -> str:
+    """How many comparisons are decided which way, and the means of a model and of the same without what is asked for;
+    where these are not compared, of the clearest comparison.
+
+    Args:
+        without: {model: the same without it}.
+    """
     sides = Counter(one.side for one in comparisons)
-    return f"Of {len(comparisons)} comparisons {sides[BETTER]} decided for it, {sides[WORSE]} against it."
+    text = f"Of {len(comparisons)} comparisons {sides[BETTER]} decided for it, {sides[WORSE]} against it."
+    measured = [one for one in comparisons if one.effects and one.row["kind"] == "better"]  # those of one number a run
+    alone = [one for one in measured if without.get(one.own) == one.other]
+    decided = [one for one in measured if one.side in (BETTER, WORSE)]
+    one = next(iter(alone), max(decided, key=lambda one: abs(one.effects["effect"]), default=None))
+    if one is None:
+        return text
+    means = [side.partition(" ±")[0] for side in one.row["found"].split(" against ")][:: -1 if one.reverse else 1]
+    return f"{text} {one.names}: {' against '.join(means)} ({one.about}), {word(one.row)}."

@@ -17,7 +17,7 @@ from hidden_dynamics.claims import multiplicity
 from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import claims_list, first_screen
-from hidden_dynamics.pages.sections import Files, papers_of, section_of
+from hidden_dynamics.pages.sections import Files, papers_of, section_of, stand_ins
 from hidden_dynamics.results.rows import Row, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -37,7 +37,7 @@ def index_page(configuration: Configuration, root: Path, published: Files | None
     paths = configuration.paths
     claims = read_rows(root / paths.all_verdicts)
     runs = read_rows(root / paths.all_runs)
-    sections = [section_of(one, claims, root, published) for one in load_artifacts(configuration).values()]
+    sections = [section_of(one, runs, claims, root, published) for one in load_artifacts(configuration).values()]
     return (
         _jinja(configuration, published)
         .get_template("index.html.j2")
@@ -63,16 +63,12 @@ def index_page(configuration: Configuration, root: Path, published: Files | None
 def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, Any]:
     """Of all runs: `scale` in words, and the numbers of `tasks`, of those `replaced` by stand-ins, and of `runs`."""
     tasks = {run["task"]: None for run in runs}
-    originals = {task: original for task in tasks if (original := configuration.replaced(task))}
-    replaced = [
-        f"{configuration.data_title(task)} in place of {configuration.title_of(of)}" for task, of in originals.items()
-    ]
     versions = {f"{name} {version}" for run in runs for name, version in json.loads(run["versions"]).items()}
     return {
         "scale": scale_notes(configuration),
-        "stand_ins": list(dict.fromkeys(replaced)),
+        "stand_ins": stand_ins(configuration, tasks),
         "tasks": len(tasks),
-        "replaced": len(originals),
+        "replaced": sum(configuration.replaced(task) is not None for task in tasks),
         "runs": len({run["directory"] for run in runs}),
         "seeds": sorted({int(run["seed"]) for run in runs}),
         "devices": sorted({f"{run['device']}, {run['precision']}" for run in runs}),

@@ -3,7 +3,7 @@
 import base64
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +12,14 @@ from PIL import Image
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.claims.verdict import counts
+from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.claims_list import judged
 from hidden_dynamics.results.rows import Row
 
 # Of a table's own page (hidden_dynamics.artifacts.tables.html): title, table, notes.
 PARTS = re.compile(r"<h1>(.*?)</h1>.*?(<table>.*?</table>).*?(<ul>.*?</ul>)", re.DOTALL)
-WIDE = re.compile(r"(<th(?: [^>]*)?>|<td>(?=[^<]{49}))([^<]+)")  # headings and long cells
+HEADING = re.compile(r"(<th(?: [^>]*)?>)([^<]+)")
+LONG = re.compile(r"(<td>)([^<]{49,})")
 TOGETHER = re.compile(r" (±|=|to) |(?<=\(paper:) ")
 NOTE = re.compile(r"<li>.*?</li>", re.DOTALL)
 
@@ -32,6 +34,8 @@ class Section:
         title, shown, notes: what was rendered of it: the title of a table, "" of a figure; the table, the picture, or a
             sentence that says why there is none; the notes, each an element of a list.
         picture: that of a figure which has one; else "".
+        stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
+        runs: those that it was made of, each once (hidden_dynamics.results.run_files.COLUMNS).
         claims: those that rest on it.
     """
 
@@ -40,6 +44,8 @@ class Section:
     shown: Markup
     notes: Sequence[Markup]
     picture: Markup
+    stand_ins: Mapping[str, Sequence[str]]
+    runs: Sequence[Row]
     claims: Sequence[Row]
 
     @property
@@ -78,9 +84,12 @@ def papers_of(sections: Sequence[Section]) -> list[Paper]:
     ]
 
 
-def section_of(artifact: Artifact, claims: Sequence[Row], root: Path, published: Files | None) -> Section:
+def section_of(
+    artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], root: Path, published: Files | None
+) -> Section:
     """
     Args:
+        runs: the summary of all runs.
         claims: the verdicts on all claims.
         root: where the results directory is.
         published: the files beside the page, by path; None: it has the pictures in itself.
@@ -88,16 +97,31 @@ def section_of(artifact: Artifact, claims: Sequence[Row], root: Path, published:
     Raises:
         UserError: a rendered file is missing or damaged.
     """
-    shown = table_of(artifact, root) if artifact.form == "table" else figure_of(artifact, root, published)
-    return Section(artifact, *shown, claims=[claim for claim in claims if claim["artifact"] == artifact.name])
+    configuration = artifact.configuration
+    own = [claim for claim in claims if claim["artifact"] == artifact.name]
+    by_directory = {run["directory"]: run for run in runs}
+    return Section(
+        artifact,
+        *(table_of(artifact, root) if artifact.form == "table" else figure_of(artifact, root, published)),
+        stand_ins=stand_ins(configuration, dict.fromkeys(cell.task for cell in artifact.cells())),
+        runs=[by_directory[run.directory] for run in artifact.runs],
+        claims=own,
+    )
 
 
 def table_of(artifact: Artifact, root: Path) -> tuple[Markup, Markup, list[Markup], Markup]:
     """Headings and long cells get an element within, which limits their width; what belongs together is not broken."""
     path = root / artifact.configuration.paths.table(artifact.name, "html")
     title, table, notes = PARTS.findall(path.read_text(encoding="utf-8"))[0]
-    table = TOGETHER.sub(lambda found: found[0].replace(" ", "&nbsp;"), WIDE.sub(r"\1<span>\2</span>", table))
+    table = TOGETHER.sub(lambda found: found[0].replace(" ", "&nbsp;"), LONG.sub(r"\1<span>\2</span>", table))
+    table = HEADING.sub(_in_three_lines, table)
     return Markup(title), Markup(table), list(map(Markup, NOTE.findall(notes))), Markup()
+
+
+def _in_three_lines(heading: re.Match[str]) -> str:
+    """A heading with the width that three lines of it need."""
+    width = max(len(heading[2]) // 3 + 4, *map(len, heading[2].split()))
+    return f'{heading[1]}<span style="--needed: {width}ch">{heading[2]}</span>'
 
 
 def figure_of(artifact: Artifact, root: Path, published: Files | None) -> tuple[Markup, Markup, list[Markup], Markup]:
@@ -122,3 +146,13 @@ def picture_of(artifact: Artifact, path: Path, published: Files | None) -> Marku
     address = place if published is not None else f"data:image/png;base64,{base64.b64encode(content).decode()}"
     tag = Markup('<img src="{}" width="{}" height="{}" alt="{}">')
     return tag.format(address, width, height, artifact.settings.heading)
+
+
+def stand_ins(configuration: Configuration, tasks: Iterable[str]) -> dict[str, list[str]]:
+    """{title of a stand-in: titles of what it stands in for} of tasks."""
+    found: dict[str, dict[str, None]] = {}
+    for task in tasks:
+        original = configuration.replaced(task)
+        if original:
+            found.setdefault(configuration.data_title(task), {})[configuration.title_of(original)] = None
+    return {title: list(originals) for title, originals in found.items()}

@@ -1,14 +1,14 @@
 """findings.md: verdicts in numbers, the errors over all tests, the questions, the claims that are judged or decided."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.kinds.forest import Forest, deviating
 from hidden_dynamics.artifacts.notes import choices_notes
-from hidden_dynamics.artifacts.questions import BETTER, EFFECTS, WORSE
+from hidden_dynamics.artifacts.questions import BETTER, EFFECTS, WORSE, Comparison
 from hidden_dynamics.claims.multiplicity import in_a_sentence
 from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, OF_THE_PAPER, UNBEATEN, UNDECIDED, counts, plain, word
 from hidden_dynamics.configuration import Configuration
@@ -19,18 +19,30 @@ from hidden_dynamics.results.rows import Row
 
 LISTED = (*OF_THE_PAPER.values(), HOLDS, FAILS)
 IN_SHORT = ("Found", "p", "n")  # of a claim that is asked for its direction alone
+TABLES = {  # kinds that answer a question of ours, no claim of the papers
+    "contrast_table": "Each filter beside a control without momentum, whose input is scaled. A lead is above 0 where "
+    "the first is better. Numbers are of the epoch that a run reports: of (P)MNIST that of its best test accuracy.",
+    "course": "Whether the implementation is faithful: our losses beside those that the authors logged, both at the "
+    "last epoch that both have.",
+}
 
 
 def page(
-    configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact], drawn: Collection[str]
+    configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact], drawn: Mapping[str, bytes]
 ) -> str:
     """
     Args:
         claims: the rows of claims.csv.
-        artifacts: by their files in the publication; the questions among them are answered here.
-        drawn: these files, and the pictures beside them.
+        artifacts: by their files in the publication; those that answer a question are chosen here.
+        drawn: the contents of these files, and of pictures beside them.
     """
-    forests = {path: one for path, one in artifacts.items() if isinstance(one, Forest)}
+    questions = [
+        _answered(_picture(path, drawn), one, claims)
+        if isinstance(one, Forest)
+        else _tabled(path, one, drawn[path].decode())
+        for path, one in artifacts.items()
+        if isinstance(one, Forest) or one.settings.kind in TABLES
+    ]
     listed = [row for row in claims if word(row) in LISTED]
     models = [row[side].partition("-")[0] for row in listed for side in ("subject", "reference")]
     return filled(
@@ -41,7 +53,7 @@ def page(
         claims=_in_words(configuration, listed),
         choices=choices_notes(configuration, models),
         overall=in_a_sentence(claims),
-        questions=[_answered(_picture(path, drawn), one, claims) for path, one in forests.items()],
+        questions=questions,
     )
 
 
@@ -78,7 +90,7 @@ def _in_words(configuration: Configuration, claims: Sequence[Row]) -> list[dict[
     return found
 
 
-def _picture(path: str, drawn: Collection[str]) -> str | None:
+def _picture(path: str, drawn: Mapping[str, bytes]) -> str | None:
     """The place of the picture beside notes; None where there is none."""
     picture = f"{Path(path).with_suffix('.png')}"
     return picture if picture in drawn else None
@@ -89,18 +101,36 @@ def _answered(picture: str | None, forest: Forest, claims: Sequence[Row]) -> dic
     if not judged:
         sentences = [f"No comparison on this question is judged at the {scale} scale."]
         return {"title": forest.settings.title, "sentences": sentences, "picture": picture}
+    lead, lag = (_largest(judged, side, way) for side, way in ((BETTER, max), (WORSE, min)))
     sides = Counter(one.side for one in judged)
     said = ", ".join(f"{verdict} {n}" for verdict, n in counts(one.row for one in judged).items())
     sentences = [
         f"Comparisons that count: {len(judged)}. The first model is better in {sides[BETTER]} and worse in "
         f"{sides[WORSE]}; {sides[UNDECIDED]} are undecided, and in {sides[UNBEATEN]} the model that is ahead is not "
         "shown to beat the best naive baseline.",
+        f"The largest lead that is decided: {lead}; the largest lag: {lag}.",
         f"Verdicts on what the papers say of them: {said}. {deviating(judged)}",
     ]
     return {"title": forest.settings.title, "sentences": sentences, "picture": picture}
+
+
+def _largest(judged: Sequence[Comparison], side: str, way: Callable) -> str:
+    """The comparison on this side whose effect is the largest, or the smallest."""
+    own = [one for one in judged if one.side == side and one.effects]
+    if not own:
+        return "none"
+    one = way(own, key=lambda one: one.effects["effect"])
+    return f"{one.names} ({one.about}), {_g(one.effects)}"
 
 
 def _g(effects: Mapping[str, float]) -> str:
     """By column of `EFFECTS`: "g = 3 [2.5, 3.5]"."""
     g, low, high = (plain(effects[name]).replace("-", "−") for name in EFFECTS[:3])
     return f"g = {g} [{low}, {high}]"
+
+
+def _tabled(path: str, table: Artifact, text: str) -> dict[str, Any]:
+    """The rows of a table that was drawn, without its title and notes."""
+    rows = "\n".join(line for line in text.splitlines() if line.startswith("|"))
+    where = f"No claim of the paper. What is compared, and what deviates from its setup: [{path}]({path}).\n\n{rows}"
+    return {"title": table.settings.title, "sentences": [TABLES[table.settings.kind], where], "picture": None}

@@ -1,6 +1,7 @@
 """A forest plot of one question: the differences of the comparisons that answer it, by verdict."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hidden_dynamics.artifacts import questions
@@ -34,6 +35,7 @@ BARS = {"95 % interval": 3.2, "family-wise 95 %": 1.0}  # points: how wide they 
 BELOW = 0.3  # of a line: where a printed difference stands under ours
 WIDTH, LINE, SIZE = 7.0, 0.2, 8.5  # inches: of the page, and from row to row; points: of text
 TICKS = (0, 1, 3, 10, 30, 100, 300)
+ONE_SPLIT = "All intervals are over seeds on one split of the {0}; which {0} are tested is not in them."
 NOTHING = "No picture is drawn: no comparison on this question is judged at this scale, or none has an effect."
 
 
@@ -42,15 +44,18 @@ class Settings(ArtifactSettings):
     Attributes:
         models, against: a comparison belongs to the question where one of its models is of `models`, the other of
             `against`.
+        unless: {hyperparameter: value} with which a model is none of `models`: one with mu = 0 has no momentum.
         tables: the artifacts whose comparisons are drawn first, where there are too many.
+        tested: what the test sets are of, in the plural.
+        without: {model: the same without what is asked for}; what the page says first is of these.
     """
 
     models: Models
     against: Models
+    unless: dict[str, float] = {}
     tables: list[str] = []
-    without: Any = None  # published configurations have it and the next two: they are read, and say nothing
-    unless: Any = None
-    tested: Any = None
+    tested: str = "samples"
+    without: dict[str, str] = {}
 
 
 class Forest(Artifact):
@@ -67,7 +72,7 @@ class Forest(Artifact):
         return [self.configuration.paths.figure(self.name, "md")]
 
     def check(self, where: str) -> None:
-        for model in (*self.settings.models, *self.settings.against):
+        for model in (*self.settings.models, *self.settings.against, *chain(*self.settings.without.items())):
             known(model, self.configuration.models, "model", where)
         for name in self.settings.tables:
             known(name, self.configuration.artifacts, "artifact", f"{where}.tables")
@@ -95,8 +100,8 @@ class Forest(Artifact):
         for own, other in (("subject", "reference"), ("reference", "subject")):
             if model_of(row[own]) in self.settings.models and model_of(row[other]) in self.settings.against:
                 run = find(self.configuration, row["task"], row[own], self.configuration.seeds[0])
-                had = run.spec["hyperparameters"]
-                return None if had.get("mu") == 0 or had.get("restart") == 1 else (own, other)  # without momentum
+                had, unless = run.spec["hyperparameters"], self.settings.unless.items()
+                return None if any(had.get(name) == value for name, value in unless) else (own, other)
         return None
 
 
@@ -195,7 +200,10 @@ def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]
     scale = scale_notes(artifact.configuration, {one.row["task"] for one in judged})
     if not rows:
         return scale
-    return [" ".join([*scale, deviating(judged)]), f"{len(rows)} of {len(judged)} comparisons that count are drawn."]
+    drawn = f"{len(rows)} of {len(judged)} comparisons that count are drawn."
+    one_split = all(row.row["test_error"] for row in rows)
+    split = ONE_SPLIT.format(artifact.settings.tested) if one_split else ""
+    return [" ".join([*scale, deviating(judged)]), split, drawn]
 
 
 def _said(mark: str, rows: Sequence[Comparison]) -> str:

@@ -23,7 +23,7 @@ from hidden_dynamics.measurements.processes import in_fresh_process, processor
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.files import ROOT
 from hidden_dynamics.tasks.schedule import AnySchedule
-from hidden_dynamics.tasks.task import AnyTask, Task
+from hidden_dynamics.tasks.task import AnyTask, Task, as_validated
 from hidden_dynamics.training import devices, optimisers
 from hidden_dynamics.training.building import build
 
