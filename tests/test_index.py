@@ -257,8 +257,9 @@ def test_nothing_of_what_is_shown_becomes_markup_and_nothing_is_loaded_from_else
         ({"estimate": "0.5", "kind": "ranking"}, {"Difference or ratio": "tau = 0.5"}),
         ({"estimate": "1.2", "test": "equal in all processes"}, {"Difference or ratio": "× 1.2"}),
         (
-            {"naive": "chance: 0.5", "test_error": "0.026"},
+            {"naive": "chance: 0.5", "test_error": "0.026", "other_test": "undecided by paired t (p = 0.06)"},
             {
+                "Other test": "undecided by paired t (p = 0.06)",
                 "Without learning": "chance: 0.5",
                 "Error of the test set": "± 0.026",
             },

@@ -11,7 +11,7 @@ from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result, testable
 from hidden_dynamics.claims.samples import Evidence
 from hidden_dynamics.claims.statistics import Estimate, Sample, holm
-from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED, gate, plain
+from hidden_dynamics.claims.verdict import COLUMNS, FAILS, GATES, HOLDS, NOT_RUN, OF_THE_PAPER, UNDECIDED, gate, plain
 from hidden_dynamics.configuration.runs import sized_model_of
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.claims import KINDS
@@ -32,28 +32,31 @@ class Judged:
     unmade: int = 0
     nothing_learned: str = ""
     p_adjusted: float | None = None
+    other_test: str = ""
 
 
 def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
     """A verdict on each claim."""
     judged = [_tested(evidence, claim) for claim in claims]
-    families: dict[str, dict[tuple, float]] = {}
+    families: dict[str, dict[tuple, tuple[float, float]]] = {}
     for one in judged:
-        claim, p = one.claim, one.result.p
+        claim, p, other = one.claim, one.result.p, one.result.other
         if one.result.supports is None and testable(claim, evidence):
             p = 1.0  # a choice among the runs does not make fewer tests, nor do runs that fail
         if p is not None:
-            families.setdefault(claim.family, {}).setdefault(claim.test, p)
+            families.setdefault(claim.family, {}).setdefault(claim.test, (p, other[2] if other else p))
+    adjusted: dict[str, dict[tuple, tuple[float, float]]] = {}
+    for name, tests in families.items():  # p of each test by Holm's method, and that of the other test
+        own, other = (holm(p) for p in zip(*tests.values(), strict=True))
+        adjusted[name] = dict(zip(tests, zip(own, other, strict=True), strict=True))
     made, found = {(one.claim.family, one.claim.test) for one in judged if one.result.p is not None}, []
     for one in judged:
         claim, supports = one.claim, one.result.supports
-        tests = families.get(claim.family, {})
-        unmade = sum((claim.family, test) not in made for test in tests)
-        one = replace(one, family=list(tests.values()), unmade=unmade)
-        if supports is not None:
-            p_adjusted = dict(zip(tests, holm(one.family), strict=True)).get(claim.test)
-            one = _judged(one, supports, p_adjusted, evidence.definitions.alpha)
-        found.append(one)
+        own = families.get(claim.family, {})
+        unmade = sum((claim.family, test) not in made for test in own)
+        one = replace(one, family=[p for p, _ in own.values()], unmade=unmade)
+        both = adjusted.get(claim.family, {}).get(claim.test, (None, None))
+        found.append(one if supports is None else _judged(one, supports, *both, evidence.definitions.alpha))
     return found
 
 
@@ -106,12 +109,22 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
         row["counted"] = "true"
 
 
-def _judged(one: Judged, supports: bool, p_adjusted: float | None, alpha: float) -> Judged:
-    result, tests = one.result, f"{len(one.family)} tests of its family"
-    if one.unmade:
-        tests += f", {one.unmade} of them not made"
+def _judged(one: Judged, supports: bool, p_adjusted: float | None, p_of_other: float | None, alpha: float) -> Judged:
+    """The verdict, with that by the other test where it is another one."""
+    result, other = one.result, ""
+    tests = f"{len(one.family)} tests of its family"
+    if one.unmade and result.p is not None:
+        made = sorted(one.family)[: len(one.family) - one.unmade]  # that of one that was not made is 1
+        among = plain(holm(made)[made.index(result.p)], 2)
+        tests += f", {one.unmade} of them not made (adjusted among the {len(made)} made: {among})"
     verdict, reason = _decided(result, supports, p_adjusted, tests, alpha)
-    return replace(one, p_adjusted=p_adjusted, **_gate(one, verdict, reason))
+    gated = _gate(one, verdict, reason)
+    if result.other and not gated["reason"].startswith(GATES):
+        name, too, p = result.other
+        otherwise, _ = _decided(result, too, p_of_other, tests, alpha)
+        shown = otherwise if one.deviations else OF_THE_PAPER[otherwise]
+        other = f"{shown} by {name} (p = {plain(p, 2)})" if otherwise != verdict else ""
+    return replace(one, p_adjusted=p_adjusted, other_test=other, **gated)
 
 
 def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
@@ -165,6 +178,7 @@ def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         "p_adjusted": _cell(judged.p_adjusted),
         "family": claim.family if tested else "",
         "tests": len(judged.family) if tested else "",
+        "other_test": judged.other_test,
         **_naive(evidence, judged),
         **dict(zip(("n_subject", "n_reference"), (len(runs.values) for runs in pair), strict=False)),
         "found": result.found,

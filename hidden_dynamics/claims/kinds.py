@@ -32,6 +32,7 @@ class Result:
         estimate: the difference that is held to `null`, or to `margin` around 0; None of a count or an order.
         logarithms: whether the estimate is one of logarithms, so that a ratio is shown.
         p: two-sided; None where the verdict is taken from the numbers alone.
+        other: the same by the other of the paired and the unpaired test: (its name, whether it supports, p).
         way: 1 where a positive estimate is the claim's way, else -1.
         samples: those that enter, the subject's first.
         ahead: those of them that have to beat the naive baseline for a verdict.
@@ -48,6 +49,7 @@ class Result:
     margin: float | None = None
     logarithms: bool = False
     p: float | None = None
+    other: tuple[str, bool, float] | None = None
     way: int = 1
     samples: Sequence[Runs] = ()
     ahead: Sequence[Runs] = ()
@@ -98,11 +100,14 @@ def similar(claim: Claim, evidence: Evidence) -> Result:
         return Result(reason="the paper prints no number that a margin could be taken of", samples=samples)
     if few := _too_few(claim, evidence, samples):
         return few
-    estimate, samples, name = estimate_of(samples, evidence.blocked(claim))
+    (estimate, samples, name), other = estimates(samples, evidence.blocked(claim))
     found = _within(estimate, samples, margin, name)
     if estimate and found.supports is False:
         leader = _leader(samples, estimate, evidence.sign(claim.metric))
         found = replace(found, ahead=[leader], bars=(found.bars[0], leader.without))
+    if other and found.estimate:
+        supports, p = equivalence(other[0], margin)
+        found = replace(found, other=(other[2], supports, p))
     return found
 
 
@@ -276,12 +281,16 @@ def _difference(claim: Claim, evidence: Evidence, samples: Sequence[Runs], way: 
     more.setdefault("bars", (samples[0].without, samples[1].without))
     if few := _too_few(claim, evidence, samples):
         return few
-    estimate, samples, name = estimate_of(samples, evidence.blocked(claim), weights)
+    (estimate, samples, name), other = estimates(samples, evidence.blocked(claim), weights)
     logarithms = more.get("logarithms", False)
     found = _of(estimate, samples, way, test=name + (" of logarithms" if logarithms else ""), **more)
-    if estimate is None:
+    if found.estimate is not None:
+        sign = -1 if logarithms else evidence.sign(claim.metric)
+        found = replace(found, ahead=[_leader(samples, estimate, sign)])
+    if found.estimate is None or other is None:
         return found
-    return replace(found, ahead=[_leader(samples, estimate, -1 if logarithms else evidence.sign(claim.metric))])
+    null = more.get("null", 0.0)
+    return replace(found, other=(other[2], (other[0].value - null) * way > 0, other[0].p(null)))
 
 
 def _leader(samples: Sequence[Runs], estimate: Estimate, sign: int) -> Runs:
@@ -289,20 +298,22 @@ def _leader(samples: Sequence[Runs], estimate: Estimate, sign: int) -> Runs:
     return samples[0] if estimate.value * sign > 0 else samples[1]
 
 
-def estimate_of(
-    samples: Sequence[Runs], blocked: bool, weights: Sequence[float] = (1, -1)
-) -> tuple[Estimate | None, Sequence[Runs], str]:
-    """The estimate of a weighted sum of means, the samples that enter, and the name of its test.
+def estimates(samples: Sequence[Runs], blocked: bool, weights: Sequence[float] = (1, -1)) -> tuple[Any, Any]:
+    """(estimate, samples, name) of the test that decides, and of the other one, None where it cannot be taken.
 
     Runs of one seed share initial weights, batches and noise, which correlate hardly (0.20 over the evening's pairs):
     Welch's t decides. Where a seed has data of its own, the differences seed by seed do.
     """
-    if not blocked:
-        return welch([runs.sample for runs in samples], weights), samples, UNPAIRED
     shared = of_shared_seeds(samples)
-    overlap = shared[0].overlap
-    by_seed = paired([runs.values for runs in shared], weights, overlap)
-    return by_seed, shared, "corrected resampled t" if overlap else "paired t"
+    tests = [(welch([runs.sample for runs in samples], weights), samples, UNPAIRED)]
+    if len(shared[0].values) >= FEWEST:
+        overlap = shared[0].overlap
+        by_seed = paired([runs.values for runs in shared], weights, overlap)
+        tests.append((by_seed, shared, "corrected resampled t" if overlap else "paired t"))
+    if blocked:
+        tests.reverse()
+    other = tests[1] if len(tests) > 1 and tests[1][0] is not None else None
+    return tests[0], other
 
 
 def _of(

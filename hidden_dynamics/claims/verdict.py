@@ -16,7 +16,7 @@ COLUMNS = (  # of claims.csv, and of each artifact's file
     *("variant", "task", "metric", "subject", "reference"),
     *("verdict", "reason", "decided_at", "counted", "test"),
     *("estimate", "low", "high", "level", "low_adjusted", "high_adjusted"),
-    *("p", "p_adjusted", "family", "tests"),
+    *("p", "p_adjusted", "family", "tests", "other_test"),
     *("detectable", "effect", "effect_low", "effect_high", "published_effect"),
     *("naive", "nothing_learned", "test_error", "n_subject", "n_reference"),
     *("found", "published", "published_difference", "against_table"),

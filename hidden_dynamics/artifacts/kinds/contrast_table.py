@@ -163,7 +163,7 @@ def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
     Args:
         blocks: whether the runs of a seed are compared with each other alone.
     """
-    from hidden_dynamics.claims.kinds import LEARNING, estimate_of  # SciPy
+    from hidden_dynamics.claims.kinds import LEARNING, estimates  # SciPy
     from hidden_dynamics.claims.samples import of_shared_seeds
     from hidden_dynamics.claims.statistics import FEWEST
 
@@ -178,7 +178,7 @@ def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
     found = NONE | {"difference": lead, "gate": "" if learned else gate(ahead.naive_name)}
     if not learned or ahead.failed or any(len(runs.values) < FEWEST for runs in sides):
         return found
-    own, *_ = estimate_of([one, other], blocks, (one.sign, -one.sign))
+    (own, *_), _ = estimates([one, other], blocks, (one.sign, -one.sign))
     if own is None:
         return found
     low, high = own.interval(0.95)
