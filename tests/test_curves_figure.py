@@ -1,6 +1,7 @@
 """Figures of curves: what is drawn is what the curves say, and what is written says what made it; no text overlaps."""
 
 import functools
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -79,12 +80,12 @@ def test_models_that_were_evaluated_once_are_rows_of_dots(seeds, bars, small):
     assert_nothing_overlaps(figure)
 
 
-@pytest.mark.parametrize("y_scale", ["linear", "log"])
-def test_limits_show_the_middle_of_every_curve_and_every_mark(y_scale):
+@pytest.mark.parametrize(("x_scale", "y_scale"), list(itertools.product(["linear", "log"], repeat=2)))
+def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
     x = np.arange(1.0, 101.0)
     means = [np.full(100, 0.1), np.full(100, 0.1) + 1e-3 * x, np.full(100, 50.0), np.where(x < 4, 1e4, 0.2)]
     curves = [Curve("m", x, y, y, y, NONE, None, {}, 1) for y in means]
-    low, high = robust_limits(curves, [60.0], y_scale)
+    low, high = robust_limits(curves, [60.0], x_scale, y_scale)
     assert low < 0.1 and 60 < high < 100
 
 
@@ -92,9 +93,9 @@ def test_limits_of_degenerate_curves():
     def limits(*y, scale="linear"):
         y = np.array(y)
         curves = [Curve("m", np.arange(y.size) + 1.0, y, y, y, NONE, None, {}, 1)]
-        return robust_limits(curves, [], scale)
+        return robust_limits(curves, [], "linear", scale)
 
-    assert robust_limits([], [], "linear") is None
+    assert robust_limits([], [], "linear", "linear") is None
     for low, high in (
         limits(1.0),
         limits(0.0),

@@ -171,10 +171,10 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     if limits is None:
         ends = [(point.least, point.greatest) for log in logged.values() for point in log]
         marks = [*published.values(), *chain(*ends)]
-        limits = robust_limits(curves, marks, settings.y_scale)
+        limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
         if limits:
             marks += in_sight(naive, limits[1])
-            limits = robust_limits(curves, marks, settings.y_scale)
+            limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
     x_limits = settings.x_limits if papers else None
     return Panel(settings, runs, curves, published, naive, logged, x_limits, limits)
 
@@ -192,31 +192,43 @@ def lines_of(curve: Curve) -> NDArray:
     return curve.mean[None] if curve.learned is None else curve.seeds
 
 
-def robust_limits(curves: Sequence[Curve], marks: Sequence[float], y_scale: str) -> tuple[float, float] | None:
+def robust_limits(
+    curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str
+) -> tuple[float, float] | None:
     """Limits of a y axis that spikes do not flatten.
 
     They take in what is below Tukey's upper fence, and at least the median of every curve.
 
     Args:
+        curves: weighed by the width that they take on the x axis.
         marks: other values that must be seen.
-        y_scale: "linear" or "log".
+        x_scale, y_scale: "linear" or "log".
 
     Returns:
         (low, high), or None where there is nothing to show.
     """
-    lines = [line[np.isfinite(line)] for curve in curves for line in lines_of(curve)]
-    if not lines:
+    evenly = [evenly_spaced(curve.x, line, x_scale) for curve in curves for line in lines_of(curve)]
+    if not evenly:
         return None
-    values = np.concatenate(lines)
+    values = np.concatenate(evenly)
     lower, upper = np.quantile(values, [0.25, 0.75])
-    high = max([*values[values <= upper + 1.5 * (upper - lower)], *map(np.median, lines), *marks])
-    seen = np.concatenate([values, marks])
+    inside = values[values <= upper + 1.5 * (upper - lower)]
+    high = max([inside.max(), *(np.median(part) for part in evenly), *marks])
+    seen = np.concatenate([inside, *(line[np.isfinite(line)] for curve in curves for line in lines_of(curve)), marks])
     if y_scale == "log":
         low = min(seen[seen > 0], default=1.0)
         return float(low / 1.3), float(max(high, low) * 1.3)
     low = seen.min()
     margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     return float(max(0.0, low - margin) if low >= 0 else low - margin), float(high + margin)
+
+
+def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
+    """A line at 400 places that are evenly spaced on the axis, those that it has."""
+    start = x[x > 0].min(initial=x[-1])
+    places = np.linspace(x[0], x[-1], 400) if x_scale == "linear" else np.geomspace(start, x[-1], 400)
+    values = np.interp(places, x, line)
+    return values[np.isfinite(values)]
 
 
 def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
