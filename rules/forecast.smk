@@ -1,20 +1,10 @@
 # What a scale will cost, before anything is launched: snakemake --cores all forecast
 #
-# Data are downloaded and prepared for it; nothing is trained.
-
-
-def data_to_calibrate_on(wildcards):
-    """The prepared data of the runs that the forecast is about."""
-    from hidden_dynamics.measurements.forecast.calibration import chosen  # NumPy
-
-    runs, _ = chosen(CONFIGURATION, {name: artifact.runs for name, artifact in ARTIFACTS.items()})
-    return sorted({data_of([run]) for run in runs})
+# Nothing of the workflow is an input: no data is downloaded or prepared for it, nothing is trained.
 
 
 rule calibrate:
     """Measure what the runs of a scale cost on this machine"""
-    input:
-        data_to_calibrate_on,
     output:
         PATHS.calibration,
     log:

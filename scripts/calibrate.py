@@ -4,7 +4,8 @@
 
 Runs that cost alike are measured once: an iteration of the real training loop, or as many as take a second; an
 evaluation; memory (hidden_dynamics.measurements.forecast). As many are measured side by side as runs would be trained
-here. The prepared data must be there. Let nothing else run meanwhile.
+here. Nothing is downloaded or prepared: a dataset that is there is used, in the place of another there are random
+arrays of its shapes. Let nothing else run meanwhile.
 """
 
 import _bootstrap  # noqa: F401  isort: skip

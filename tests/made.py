@@ -19,6 +19,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
 from hidden_dynamics.measurements import costs, features
+from hidden_dynamics.measurements.forecast.stand_ins import series as irregular
 from hidden_dynamics.papers.deviations import with_originals
 from hidden_dynamics.results import run_files
 from hidden_dynamics.results.curves import Curve
@@ -205,16 +206,6 @@ def errors_of(run: Run) -> dict[str, np.ndarray]:
     counts = random.integers(30, 60, 24)
     sums = counts * 0.05**2 * random.uniform(0.5, 1.5, len(counts))
     return {"error_time": np.arange(24, 49, dtype=np.float32), "error_sum": sums, "error_count": counts}
-
-
-def irregular(count: int, rows: int, features: int, end: float) -> dict[str, np.ndarray]:
-    """The arrays of `ragged`, of series with so many of the tenths of a unit of time up to `end`; always the same."""
-    random = np.random.default_rng(0)
-    ticks = [np.sort(random.permutation(round(10 * end) + 1)[:rows]) for _ in range(count)]
-    mask = random.random((count * rows, features)) < 0.025
-    mask[np.arange(len(mask)), random.integers(0, features, len(mask))] = True
-    ids, lengths = np.arange(count), np.full(count, rows)
-    return {"times": (np.ravel(ticks) / 10).astype(np.float32), "mask": mask, "lengths": lengths, "ids": ids}
 
 
 def _waves(series: Any, times: np.ndarray, features: int) -> np.ndarray:

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from itertools import count
-from pathlib import Path
 
 import forecast as step
 import numpy as np
@@ -19,8 +18,6 @@ from made import change_record, make_run
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, code_of, find, runs_on
-from hidden_dynamics.data import prepared
-from hidden_dynamics.data.preparing import module_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.forecast import calibration as calibrations
 from hidden_dynamics.measurements.forecast import report
@@ -35,6 +32,7 @@ from hidden_dynamics.measurements.forecast.calibration import (
     seconds_of,
 )
 from hidden_dynamics.measurements.forecast.measuring import Calibrator, measure
+from hidden_dynamics.measurements.forecast.stand_ins import stand_in
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.building import build
@@ -65,8 +63,7 @@ def made_up(runs):
 
 
 def arrays_of(configuration, run):
-    name = run.spec["dataset"]
-    return module_of(name, configuration.datasets[name]).prepare(Path(), run.spec["data"])
+    return stand_in(run.spec["dataset"], configuration.datasets[run.spec["dataset"]], run.spec["data"])
 
 
 def runs_by_artifact(configuration):
@@ -265,6 +262,19 @@ def test_the_step_prints_and_writes_the_forecast_without_torch(configured, tmp_p
 # Measuring
 
 
+def test_a_dataset_of_unknown_shape_is_to_be_prepared_first(configured):
+    with refused("prepare", key="faces"):
+        stand_in("faces", configured().datasets["mnist"], {})
+
+
+def test_all_datasets_of_the_papers_have_stand_ins(configured):
+    for scale in ("evening", "pilot", "paper"):
+        configuration = configured(scale=scale)
+        for task in {entry.dataset: name for name, entry in configuration.tasks.items()}.values():
+            arrays = arrays_of(configuration, next(run for run in all_runs(configuration) if run.task == task))
+            assert sum(array.nbytes for array in arrays.values()) > 5e3
+
+
 @pytest.mark.parametrize(
     "name", ["mnist/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n48", "cifar10_images/ode_net-n8"]
 )
@@ -279,12 +289,9 @@ def test_a_measurement_is_what_a_calibration_has(configured, name):
     assert seconds_of(run, found) > 0
 
 
-def test_every_group_is_measured_once_in_a_process_of_its_own(configured, tmp_path):
-    configuration = configured(data={"directory": str(tmp_path), "mirror": None})
-    runs = [run for run in runs_on(configuration, "adding", [0, 1]) if run.model in ("lstm", "momentum_lstm")]
-    file = configuration.paths.prepared("adding", runs[0].spec["data"])
-    prepared.save(file, arrays_of(configuration, runs[0]), {})
-    first, found = Calibrator(configuration, CPU, threads=1, places=2).calibrate(runs)
+def test_every_group_is_measured_once_in_a_process_of_its_own(configured):
+    runs = [run for run in runs_on(configured(), "adding", [0, 1]) if run.model in ("lstm", "momentum_lstm")]
+    first, found = Calibrator(configured(), CPU, threads=1, places=2).calibrate(runs)
     assert first.groups.items() < found.groups.items()  # each is given as it comes
     assert found.groups.keys() == grouped(runs).keys() and len(found.groups) == 2
     assert {group.run.split("/")[1] for group in found.groups.values()} == {run.sized_model for run in runs}

@@ -1,6 +1,7 @@
 """Irregularly observed series: arrays of a long table, their parts, and the splits of series."""
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,12 @@ from sklearn.model_selection import train_test_split
 
 from hidden_dynamics.data import (
     folds,
+    intensive_care_stays,
+    ornstein_uhlenbeck,
     ragged,
+    tagged_movements,
 )
+from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
 
 # Series, ticks, feature, value in tenths.
 LINES = st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(0, 2), st.integers(-99, 99))
@@ -52,6 +57,24 @@ def test_the_rows_after_a_time():
     assert ragged.after(arrays, 0.0, 3).tolist() == [[0, 1, 2], [4, 5, 6]]
     with refused("found 2", key="ID 7"):
         ragged.after(arrays, 0.2, 3)
+
+
+@pytest.mark.parametrize(
+    ("real", "generated", "series", "rows", "observed"),
+    [
+        ("physionet2012", intensive_care_stays, 4000, 299_264, 0.143),
+        ("human_activity", tagged_movements, 25, 164_830, 0.25),
+        ("ushcn", ornstein_uhlenbeck, 1114, 350_665, 0.22),
+    ],
+)
+def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generated, series, rows, observed):
+    arrays, like = SHAPES[real]({}), generated.prepare(Path("nowhere"), {})
+    assert {name: array.dtype for name, array in arrays.items()} == {
+        name: array.dtype for name, array in like.items() if not name.startswith("optimal")
+    }
+    assert len(arrays["ids"]) == series and len(arrays["times"]) == arrays["lengths"].sum()
+    assert len(arrays["times"]) == pytest.approx(rows, rel=0.01)
+    assert arrays["mask"].mean() == pytest.approx(observed, rel=0.1)
 
 
 # The splits

@@ -19,6 +19,7 @@ from raw import pack, write_registry
 
 from hidden_dynamics.data import fsdd, prepared, speech, synthetic_speech, timit
 from hidden_dynamics.data.streams import generator
+from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
 
 seeds = st.integers(0, 2**32)
 
@@ -294,6 +295,14 @@ def test_fsdd_is_split_by_number_and_in_order(tmp_path: Path):
         assert arrays[f"{split}_lengths"].tolist() == [len(utterance) for utterance in expected]
         assert np.array_equal(arrays[f"{split}_frames"], np.concatenate(expected))
     assert [path.name for path in tmp_path.iterdir()] == ["recordings.tar"], "nothing is unpacked to the disk"
+
+
+def test_batches_of_the_stand_in_for_fsdd_are_as_long_as_those_of_the_recordings():
+    """Whose mean is 30.9 frames, and the mean of the longest of 32, in any order, 56.9."""
+    lengths = SHAPES["fsdd"]({})["train_lengths"]
+    batches = np.random.default_rng(0).permuted(np.tile(lengths, (50, 1)), axis=1).reshape(-1, 32)
+    assert lengths.mean() == pytest.approx(30.9, rel=0.03)
+    assert batches.max(axis=1).mean() == pytest.approx(56.9, rel=0.05)
 
 
 @pytest.mark.mirror

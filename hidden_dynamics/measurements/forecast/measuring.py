@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -15,10 +16,12 @@ from torch import nn
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group, grouped
+from hidden_dynamics.measurements.forecast.stand_ins import stand_in
 from hidden_dynamics.measurements.processes import in_fresh_process, processor
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.files import ROOT
@@ -59,21 +62,25 @@ class Calibrator:
 
     def _measured(self, run: Run, preload: list[str]) -> Group:
         """In a process of its own, whose memory is that of this run."""
-        file = self.configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
-        given = run, file, self.device, self.threads, self.configuration.settings.runs_per_gpu
+        dataset = self.configuration.datasets[run.spec["dataset"]]
+        file = Path(self.configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
+        given = run, dataset, file, self.device, self.threads, self.configuration.settings.runs_per_gpu
         group = Group(**in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload))
         print(f"{run.id}: {group.iteration:.3g} s an iteration, {group.evaluation:.3g} s an evaluation", flush=True)
         return group
 
 
-def measure_here(run: Run, file: str, device: torch.device, threads: int, runs_per_gpu: int) -> dict[str, Any]:
-    """A run's measurement, by the field of Group; `file` is where its dataset is prepared.
+def measure_here(
+    run: Run, dataset: Dataset, file: Path, device: torch.device, threads: int, runs_per_gpu: int
+) -> dict[str, Any]:
+    """A run's measurement, by the field of Group; `file` is where its dataset is, if that is prepared.
 
     The clock is the time that this process computes where a run has one thread on a CPU: what it takes whatever else
     the machine does.
     """
     devices.set_arithmetic(threads, run.spec["precision"])
-    arrays = prepared.load(file).arrays
+    prepared_here = file.is_file()
+    arrays = prepared.load(file).arrays if prepared_here else stand_in(run.spec["dataset"], dataset, run.spec["data"])
     alone = device.type == "cpu" and threads == 1
     with devices.turn(device, runs_per_gpu) as device:
         return measure(run, arrays, device, time.process_time if alone else time.perf_counter)
@@ -83,7 +90,7 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
     """The content of `Group`.
 
     Args:
-        arrays: the dataset.
+        arrays: the dataset, or arrays of its shapes.
         clock: tells the time in seconds.
 
     Raises:
