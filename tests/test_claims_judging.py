@@ -12,7 +12,6 @@ import pytest
 import render
 import render_claims
 from judged import (
-    BLOCKS,
     NAIVE,
     PAIR,
     SPREAD,
@@ -54,6 +53,7 @@ from hidden_dynamics.results.rows import read_rows, write_rows
 VALUE = "table11:value:mnist:test_accuracy:momentum_lstm-128"
 RANKED = {"lstm": 97.0, "sr_lstm": 97.5, "adam_lstm": 98.0, "momentum_lstm": 98.5, "rmsprop_lstm": 99.0}
 
+BLOCKS = {"default": "published", "permutation": "released"}  # variants by which a seed has data of its own
 PMNIST = "table11:better:pmnist:test_accuracy:momentum_lstm-128:lstm-128"
 
 

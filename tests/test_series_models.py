@@ -225,7 +225,7 @@ def test_the_encoder_is_given_the_rows_that_a_batch_until_then_has():
     network, values = made("neural_ode_vae"), np.arange(3 * D).reshape(3, D) / 8.0
     network.until = 2.4
     rows = Rows(np.array([1, 2.4, 2.5], np.float32), values, values >= 0, np.array([3]))
-    batches = [batch_of(rows, np.zeros(1), until) for until in (None, 2.4, 2.0)]
+    batches = [batch_of(rows, np.zeros(1, dtype=np.int64), until) for until in (None, 2.4, 2.0)]
     assert batches[1].times[-1] > 2.4
     entire, given_, fewer = map(network.encoded, batches)
     assert torch.equal(entire.mean, given_.mean) and not torch.equal(entire.mean, fewer.mean)
