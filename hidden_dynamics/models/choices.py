@@ -3,7 +3,6 @@
 import math
 import numbers
 from collections.abc import Collection
-from typing import Any
 
 # Of arguments that a configuration sets: hidden_dynamics.configuration.constructors holds values to these ranges.
 Whole = int  # 1 or more
@@ -22,7 +21,9 @@ def one_of(name: str, value: str, known: Collection[str]) -> str:
     return value
 
 
-def number(name: str, value: Any, least: float = -math.inf, below: float = math.inf, above: float = -math.inf) -> float:
+def number(
+    name: str, value: object, least: float = -math.inf, below: float = math.inf, above: float = -math.inf
+) -> float:
     """The value, finite, in [least, below) and larger than `above`.
 
     Raises:
@@ -39,7 +40,7 @@ def number(name: str, value: Any, least: float = -math.inf, below: float = math.
     return found
 
 
-def whole(name: str, value: Any, least: int = 1) -> int:
+def whole(name: str, value: object, least: int = 1) -> int:
     """The value, a whole number from `least` on.
 
     Raises:

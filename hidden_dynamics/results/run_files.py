@@ -317,7 +317,7 @@ def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], ro
     return {name: _text(row[name]) for name in COLUMNS}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return "" if value is None else json.dumps(value, sort_keys=True) if isinstance(value, dict) else str(value)
 
 

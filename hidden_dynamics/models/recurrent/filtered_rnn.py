@@ -292,7 +292,7 @@ def _check_sizes(input_size: object, hidden_size: object, num_layers: object, dr
         warnings.warn("dropout acts between layers, and there is one", stacklevel=4)
 
 
-def _check_kinds(bidirectional: Any, filter: Any) -> None:
+def _check_kinds(bidirectional: object, filter: object) -> None:
     if not isinstance(bidirectional, int):
         raise TypeError(f"bidirectional must be True or False, not {bidirectional!r}")
     if isinstance(filter, type) or not isinstance(filter, InputFilter | None):
