@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, UNBEATEN
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Metric
+from hidden_dynamics.papers.deviations import first_part
 from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.rows import Row
 
@@ -77,7 +78,11 @@ def compared(configuration: Configuration, row: Row, sides: tuple[str, str]) -> 
     metric = within_sentence(configuration.metrics[row["metric"]].title)
     measure = "iterations to a train loss" if row["kind"] == "faster" else metric
     title, way = tasks[row["task"]].title, -1 if reverse else 1
-    about = f"{configuration.title_as_run(row['task'])}: {measure}"
+    part = first_part(configuration, row["task"])
+    begun = (
+        f", {part}" if part and row["deviations"] == part else ""
+    )  # nothing else says it
+    about = f"{configuration.title_as_run(row['task'])}{begun}: {measure}"
     columns = ("effect", "effect_high", "effect_low", "published_effect") if reverse else EFFECTS
     effects = {name: way * float(row[column]) for name, column in zip(EFFECTS, columns, strict=True) if row[column]}
     sizes = [row[side].partition("-n")[2] for side in sides]
