@@ -79,9 +79,7 @@ def compared(configuration: Configuration, row: Row, sides: tuple[str, str]) -> 
     measure = "iterations to a train loss" if row["kind"] == "faster" else metric
     title, way = tasks[row["task"]].title, -1 if reverse else 1
     part = first_part(configuration, row["task"])
-    begun = (
-        f", {part}" if part and row["deviations"] == part else ""
-    )  # nothing else says it
+    begun = f", {part}" if part and row["deviations"] == part else ""  # nothing else says it
     about = f"{configuration.title_as_run(row['task'])}{begun}: {measure}"
     columns = ("effect", "effect_high", "effect_low", "published_effect") if reverse else EFFECTS
     effects = {name: way * float(row[column]) for name, column in zip(EFFECTS, columns, strict=True) if row[column]}
