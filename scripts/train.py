@@ -36,7 +36,7 @@ from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.checks import places_of
 from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.lengths import length_matters
-from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
+from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, find
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
@@ -84,6 +84,9 @@ def train_all() -> int:
             with alone(Path(run.directory, ".lock"), run.id):
                 sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, ITEMS, UNDERWAY, "checkpoint.pt"))
                 done.append(train_run(configuration, run, device))
+    if configuration.settings.keep_checkpoints == "none":  # at the end: of a job that is killed, all runs go on
+        for run in itertools.compress(runs, done):
+            Checkpoint(Path(run.directory), run.identity).remove()
     return int(not (given.job or all(done)))
 
 
@@ -96,27 +99,25 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     """
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path, run.spec["dataset"], run.spec["data"])
-    if records.put_back(run, data.digest):
-        Path(run.directory, UNDERWAY).unlink(missing_ok=True)  # of a training that was killed
-        print(f"{run.id}: put back from its record, not trained again", flush=True)
-        return True
     checkpoint = checkpoint_of(run, data.digest)
-    state = checkpoint.load()
+    state, how = checkpoint.load(), ""
     if state is None and is_finished(configuration, run, data.digest):
-        Path(run.directory, UNDERWAY).unlink(missing_ok=True)
-        print(f"{run.id}: there already, not trained again", flush=True)
+        how = "there already"
+    elif (state is None or state["epochs"] <= run.epochs) and records.put_back(run, data.digest):
+        how = "put back from its record"
+    if how:
+        Path(run.directory, UNDERWAY).unlink(missing_ok=True)  # of a training that was killed
+        print(f"{run.id}: {how}, not trained again", flush=True)
         return True
     run = as_long_as_it_is(run, state, data.digest)
     task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
-    about = about_of(configuration, run, data, task, device)
+    about = about_of(configuration, run, data, task, device, checkpoint.code)
     if task is not None and network is not None:
         about["solver"] = solver_check.check(run.spec, task, network, history)
     own = uncommitted(ROOT) if (history.commit or "").endswith("+") else b""
     writing.write(Path(run.directory), about, history, network, run.spec["training"], predictions, own)
     if "error" in (history.failure or {}):
         return False
-    if configuration.settings.keep_checkpoints == "none":
-        checkpoint.remove()
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
     if history.failure:
         outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)
@@ -128,9 +129,15 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
 
 
 def about_of(
-    configuration: Configuration, run: Run, data: prepared.Prepared, task: AnyTask | None, device: torch.device
+    configuration: Configuration,
+    run: Run,
+    data: prepared.Prepared,
+    task: AnyTask | None,
+    device: torch.device,
+    code: str,
 ) -> dict[str, Any]:
-    """What a run's record says of it before it is trained; `task` is None where it could not be built."""
+    """What a run's record says of it before it is trained; `task` is None where it could not be built, `code` the
+    digest of that by which it was begun."""
     return {
         "run": run.id,
         "scale": configuration.scale_name,
@@ -150,7 +157,7 @@ def about_of(
         "device": devices.name_of(device),
         "processor": processor(),
         "threads": torch.get_num_threads(),
-        "code": code_of(run),
+        "code": code,
         "fingerprint": run.fingerprint(data.digest),
     }
 
@@ -177,7 +184,7 @@ def trained(
     try:
         task, network = build(run, data.arrays, device)
         updating = optimisers.build(network, run.spec["training"]["optimisers"])
-        about = about_of(configuration, run, data, task, device)
+        about = about_of(configuration, run, data, task, device, checkpoint.code)
         writer = writing.UnderWayWriter(Path(run.directory), about, network, run.spec["training"])
         history = loop.train(run.spec, task, network, updating, checkpoint, device, Progress(run.id, writer), commit)
         return task, network, history, loop.predictions(run.spec, task, network, history)

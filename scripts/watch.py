@@ -30,7 +30,7 @@ from hidden_dynamics.configuration.runs import Cell, Run, all_runs
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.papers.logs import Log, load_logs
 from hidden_dynamics.papers.published import PUBLISHED
-from hidden_dynamics.results.run_files import RECORD, RunFiles, disagreement
+from hidden_dynamics.results.run_files import RECORD, RunFiles, disagreement, is_long_enough
 from hidden_dynamics.results.seeds import best
 from hidden_dynamics.results.under_way import UnderWay
 from hidden_dynamics.system.arguments import parser, positive
@@ -106,13 +106,15 @@ class Watch:
         self.summary = self._summary(counts, len(waiting), outdated, known)
 
     def _end(self, run: Run) -> tuple[Mapping[str, Any], str]:
-        """The record of a run that has ended, and how; "outdated" where it is of other code or settings."""
+        """The record of a run that has ended, and how; "outdated" where it is of other code, settings or length."""
         path = Path(run.directory, RECORD)
         try:
             written = path.stat().st_mtime_ns
             if run.id not in self._ends or self._ends[run.id][0] != written:
                 record = RunFiles(path.parent).record()
-                outdated = record["status"] != "failed" and disagreement(run, record)
+                outdated = record["status"] != "failed" and (
+                    disagreement(run, record) or not is_long_enough(run, record)
+                )
                 self._ends[run.id] = written, record, "outdated" if outdated else record["status"]
             return self._ends[run.id][1:]
         except (OSError, UserError):

@@ -134,3 +134,14 @@ def test_the_first_part_of_the_papers_training_deviates_in_its_numbers_and_not_i
         overrides={"tasks": {"pmnist": {"training": {"epochs": 13, "batch_size": 64}}}},
     )
     assert first_part(other, "pmnist") == "" != deviations(other, [row], course=True)
+
+
+def test_the_first_epochs_of_a_run_whose_test_failed_failed_theirs(both, tmp_path):
+    failure = {"cause": "step size underflow", "time": 1.0, "step": 1, "during": "test"}
+    values = [0.5, 0.7, 0.55, 0.5, 0.6, 0.6]
+    configuration, run = both("physionet", values, SHORT, failure=failure, diverged_at=LONG * EVERY)
+    record = RunFiles(tmp_path / run.directory, SHORT).record()
+    assert (record["status"], record["failure"]) == ("diverged", failure)
+    configuration, run = both("physionet", [*values[:4], 0.9, 0.6], SHORT, failure=failure, diverged_at=LONG * EVERY)
+    with refused(file=tmp_path / run.directory / "run.json", key="training.epochs"):
+        rows_of(configuration, [run], tmp_path)

@@ -140,6 +140,11 @@ class Taking(Own):
 class Opaque(Own):
     def __init__(self, *given, **options):
         super().__init__(*given, **make(options))
+
+
+class Shapes(nn.Module):
+    def __init__(self, task, widths: tuple[int, ...], kinds: set[str] | None = None):
+        super().__init__()
 """
 
 
@@ -155,6 +160,7 @@ class Opaque(Own):
         ("Taking", {"size": 1, "rate": 1}, None),
         ("Opaque", {"anything": 1}, None),
         ("Missing", {"anything": 1}, None),
+        ("Shapes", {"widths": [3, 3], "kinds": ["a"]}, None),  # a file has lists alone
     ],
 )
 def test_what_is_not_known_of_a_class_is_passed_over(tmp_path, monkeypatch, name, given, key):

@@ -20,14 +20,14 @@ from loops import RMSPROP, Linear, Regression, assert_same, run_loop, spec_of, s
 from made import record_of
 from torch import nn
 
-from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration import equal_code, load, parse_settings, runs
 from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, UNCOMMITTED, WEIGHTS, find
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations
 from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
-from hidden_dynamics.results import rows, writing
+from hidden_dynamics.results import rows, run_files, writing
 from hidden_dynamics.results.records import record_of as archived
 from hidden_dynamics.results.run_files import ITEMS, RunFiles, is_finished
 from hidden_dynamics.results.under_way import UNDERWAY, UnderWay
@@ -36,7 +36,7 @@ from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.tasks.items import of_classes
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.tasks.task import PredictingTask, TaskOfParts, ValidatedTask
-from hidden_dynamics.training import devices, loop, optimisers
+from hidden_dynamics.training import checkpoint, devices, loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.reported import chosen, of_history
@@ -744,6 +744,19 @@ def test_a_finished_run_is_not_trained_again_and_its_outputs_are_rewritten_as_th
     assert about["dataset"]["digest"] == prepared.load(workplace.data).digest
     assert call(workplace.arguments(workplace.config(epochs=7)))[0] == 0  # another specification
     assert steps["done"] == 19
+
+
+def test_a_run_that_is_written_again_by_equal_code_says_by_which_it_was_begun(workplace, call, monkeypatch, steps):
+    call(workplace.arguments())
+    begun = RunFiles(workplace.run).record()["code"]
+    line = equal_code.Equal(old=begun, new="new", old_commit="", new_commit="", tried="", result="")
+    monkeypatch.setattr(equal_code, "all_equal", lambda: (line,))
+    for module in (runs, checkpoint, run_files):
+        monkeypatch.setattr(module, "code_of", lambda run: "new")
+    equal_code.equals_of.cache_clear()
+    assert call(workplace.arguments())[0] == 0
+    equal_code.equals_of.cache_clear()
+    assert steps["done"] == 6 and RunFiles(workplace.run).record()["code"] == begun
 
 
 def test_no_checkpoint_of_a_finished_run_is_kept_where_none_is_to_be(workplace, call, steps):

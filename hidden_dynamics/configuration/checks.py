@@ -94,8 +94,9 @@ def _of_settings(name: str, settings: Mapping[str, Any], function: Definition | 
             else:
                 yield from _of_settings(name, settings, called)
             return
-    used = {each.id for each in ast.walk(function.node) if isinstance(each, ast.Name)} if function else {"settings"}
-    if settings and "settings" not in used:
+    named = {each.arg for each in ast.walk(function.node) if isinstance(each, ast.arg)} if function else set()
+    used = {each.id for each in ast.walk(function.node) if isinstance(each, ast.Name)} if function else set()
+    if settings and "settings" in named - used:
         yield Mistake(name, "expected none: nothing reads them")
 
 

@@ -159,7 +159,10 @@ def _own(module: str, init: ast.FunctionDef) -> Fields:
 
 
 def _type(module: str, annotation: ast.expr | None) -> Any:
-    """The type that an annotation names; any where that cannot be had, or is none of what a file holds."""
+    """The type that an annotation names; any where that cannot be had, or is none of what a file holds (YAML has lists
+    for tuples and sets)."""
+    if annotation and {"tuple", "set", "frozenset"} & {e.id for e in ast.walk(annotation) if isinstance(e, ast.Name)}:
+        return Any
     try:
         kind = eval(ast.unparse(annotation), names_of(module)) if annotation else Any
         TypeAdapter(kind)

@@ -58,7 +58,11 @@ class RunFiles:
             return record
         norms = self.gradients()[1] if GRADIENTS in record["files"] else ()
         found = first_epochs.record_of(record, self.metrics(), self.clock(), norms, self.epochs)
+        failed_its_test = (record["failure"] or {}).get("during") == "test"
         tested = first_epochs.tested_alone(record, self._evaluations())
+        if failed_its_test:
+            tested = record["reported"]["iteration"]
+            found |= {name: record[name] for name in ("status", "diverged_at", "failure")}
         if found["reported"] and tested not in (None, found["reported"]["iteration"]):
             raise self._left_behind("the test of their best evaluation was not made")
         if tested is None and "solver" in found:  # whose weights are of a later epoch
@@ -161,6 +165,8 @@ class RunFiles:
             iteration, _, name = key.partition(".")
             if int(iteration) <= end:
                 found.setdefault(int(iteration), {})[name] = array
+        if self._end is not None and (self.record()["reported"] or {}).get("iteration") not in found:
+            raise self._left_behind("their items were not kept")
         return found
 
     def _arrays(self, name: str) -> dict[str, NDArray]:

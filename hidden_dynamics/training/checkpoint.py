@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import torch
 
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration.runs import Run, code_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import FULL, atomic
 
@@ -36,11 +36,12 @@ class Checkpoint:
         fingerprint: of the run's specification, code and data.
         equal: others that its checkpoint may have: those by code that was tried and found equal.
         data: the digest of its data.
+        code: that of the run's code; of a run that goes on, that by which it was begun, once `load` has found it.
     """
 
-    def __init__(self, directory: Path, fingerprint: str, equal: Collection[str] = (), data: str = ""):
+    def __init__(self, directory: Path, fingerprint: str, equal: Collection[str] = (), data: str = "", code: str = ""):
         self.path, self.previous = directory / NAME, directory / "checkpoint.previous.pt"
-        self.fingerprint, self.equal, self.data = fingerprint, equal, data
+        self.fingerprint, self.equal, self.data, self.code = fingerprint, equal, data, code
         self._saved, self._took, self._warned = time.monotonic(), 0.0, False
 
     def due(self, after_evaluation: bool) -> bool:
@@ -59,7 +60,8 @@ class Checkpoint:
         """
         start = time.monotonic()
         buffer = io.BytesIO()
-        torch.save({"format": FORMAT, "fingerprint": self.fingerprint, "data": self.data, **state}, buffer)
+        own = {"format": FORMAT, "fingerprint": self.fingerprint, "data": self.data, "code": self.code}
+        torch.save({**own, **state}, buffer)
         content = buffer.getvalue()
         try:
             if self.path.exists():  # not after a failed writing: the previous one is the newest then
@@ -92,6 +94,7 @@ class Checkpoint:
             if state is None or state["fingerprint"] not in {self.fingerprint, *self.equal}:
                 continue
             if state.get("format") == FORMAT:
+                self.code = state.get("code", self.code)
                 return state
             print(f"{path} is of an earlier format, which nothing can go on from: it is ignored.", file=sys.stderr)
         return None
@@ -107,7 +110,7 @@ class Checkpoint:
 
 def checkpoint_of(run: Run, data: str) -> Checkpoint:
     """The run's on data of this digest."""
-    return Checkpoint(Path(run.directory), run.fingerprint(data), run.fingerprints(data), data)
+    return Checkpoint(Path(run.directory), run.fingerprint(data), run.fingerprints(data), data, code_of(run))
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -107,4 +107,7 @@ def _outcome(configuration: Configuration, root: Path, name: str, state: Mapping
     if about.is_file() and json.loads(about.read_bytes())["digest"] != state["data"]:
         return "of other data"
     there = Checkpoint(root / run.directory, own.fingerprint, own.equal).load()
-    return THERE if there is not None and there["epochs"] >= state["epochs"] else PUT_BACK
+    record, epochs = root / run.directory / "run.json", -1.0 if there is None else there["epochs"]
+    if record.is_file():
+        epochs = max(epochs, json.loads(record.read_bytes())["spec"]["training"]["epochs"])
+    return THERE if epochs >= state["epochs"] else PUT_BACK

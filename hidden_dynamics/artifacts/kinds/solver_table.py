@@ -108,7 +108,7 @@ def _record(configuration: Configuration, rows: Rows) -> dict[str, Any]:
         about = {"share": share, "mean": mean, "nfe": nfe}
         record |= {f"{name}_{place}": value for name, value in about.items()}
     broken = max(lost, default=0) > LIMIT or any(check["failures"] for check in checks) or moves(rows, metric)
-    known = len(lost) == len(rows) and all(len(check["at"]) > 1 for check in checks)
+    known = bool(levels) and len(lost) == len(rows) and all(len(check["at"]) > 1 for check in checks)
     return record | {"resolved": NO if broken else "yes" if known else None}
 
 
