@@ -79,6 +79,11 @@ def kill(kind, process, root):
     return True
 
 
+def wait_for_a_training(process, root):
+    """Or for the end of its workflow."""
+    wait_until(lambda: trainings_in(root) or process.poll() is not None)
+
+
 def assert_as_undisturbed(workflow, undisturbed):
     wait_until(lambda: not processes_in(workflow.root))  # a step that its Snakemake has left behind
     made, results = results_of(workflow), results_of(undisturbed)
@@ -98,7 +103,7 @@ def test_a_workflow_killed_at_random_is_continued_by_the_same_command_to_the_sam
         process, begun = start(workflow, *TARGETS), time.monotonic()
         moment = dice.uniform(0.1, 0.6) * seconds
         if kinds[-1] == "a training":  # a part of the time alone has one
-            wait_until(lambda process=process: trainings_in(workflow.root) or process.poll() is not None)
+            wait_for_a_training(process, workflow.root)
             moment = dice.uniform(0.0, 2.0)
         try:
             code = process.wait(timeout=moment)
