@@ -48,7 +48,7 @@ def records_of(workflow: Workflow) -> dict[str, dict]:
     for path in workflow.root.glob("out/demo/runs/*/*/*/run.json"):
         record = json.loads(path.read_text())
         del record["files"]["clock.csv"]
-        for name in ("seconds", "checksum", "peak_memory_mb", "solver"):  # what of the check is made depends on the time
+        for name in ("seconds", "checksum", "peak_memory_mb", "solver"):  # of times, too
             record.pop(name, None)
         records[str(path.relative_to(workflow.root))] = record
     return records
