@@ -25,7 +25,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,16 +100,16 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path, run.spec["dataset"], run.spec["data"])
     checkpoint = checkpoint_of(run, data.digest)
-    state, how = checkpoint.load(), ""
-    if state is None and is_finished(configuration, run, data.digest):
+    begun, how = checkpoint.epochs(), ""
+    if begun is None and is_finished(configuration, run, data.digest):
         how = "there already"
-    elif (state is None or state["epochs"] <= run.epochs) and records.put_back(run, data.digest):
+    elif (begun is None or begun <= run.epochs) and records.put_back(run, data.digest):
         how = "put back from its record"
     if how:
         Path(run.directory, UNDERWAY).unlink(missing_ok=True)  # of a training that was killed
         print(f"{run.id}: {how}, not trained again", flush=True)
         return True
-    run = as_long_as_it_is(run, state, data.digest)
+    run = as_long_as_it_is(run, begun, data.digest)
     task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
     about = about_of(configuration, run, data, task, device, checkpoint.code)
     if task is not None and network is not None:
@@ -162,18 +162,18 @@ def about_of(
     }
 
 
-def as_long_as_it_is(run: Run, state: Mapping[str, Any] | None, data: str) -> Run:
+def as_long_as_it_is(run: Run, begun: float | None, data: str) -> Run:
     """The run, or, where its checkpoint is further than asked for, the run of the epochs that are begun."""
-    if state is None and (record := records.restored(run, data)):
+    if begun is None and (record := records.restored(run, data)):
         epochs = record["spec"]["training"]["epochs"]
         text = f"{run.id}: its record has {epochs} of {run.epochs} epochs, and no checkpoint is there: it cannot go on"
         print(f"{text}, and is trained from iteration 1 (scripts/restore.py puts back checkpoints, too)", flush=True)
-    if state is None or state["epochs"] <= run.epochs:
+    if begun is None or begun <= run.epochs:
         return run
-    begun: Iterator[Training] = (
-        {**run.spec["training"], "epochs": epochs} for epochs in itertools.count(math.ceil(state["epochs"]))
+    longer: Iterator[Training] = (
+        {**run.spec["training"], "epochs": epochs} for epochs in itertools.count(math.ceil(begun))
     )
-    return replace(run, spec={**run.spec, "training": next(itertools.filterfalse(length_matters, begun))})
+    return replace(run, spec={**run.spec, "training": next(itertools.filterfalse(length_matters, longer))})
 
 
 def trained(

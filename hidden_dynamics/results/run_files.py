@@ -54,7 +54,8 @@ class RunFiles:
     def record(self) -> dict[str, Any]:
         """The content of run.json; of a run that was trained longer, as it would have been."""
         record = verified(self.directory / RECORD)
-        if self.epochs is None or self._end is None:
+        longer = self.epochs is not None and record["spec"]["training"]["epochs"] > self.epochs
+        if self.epochs is None or not longer or self._end is None:
             return record
         norms = self.gradients()[1] if GRADIENTS in record["files"] else ()
         found = first_epochs.record_of(record, self.metrics(), self.clock(), norms, self.epochs)

@@ -99,6 +99,11 @@ class Checkpoint:
             print(f"{path} is of an earlier format, which nothing can go on from: it is ignored.", file=sys.stderr)
         return None
 
+    def epochs(self) -> float | None:
+        """The epochs that `load` would go on from; None where it would give nothing. The state is not kept."""
+        state = self.load()
+        return None if state is None else state["epochs"]
+
     def drop_previous(self) -> None:
         if self.path.exists():
             self.previous.unlink(missing_ok=True)

@@ -106,8 +106,8 @@ def _outcome(configuration: Configuration, root: Path, name: str, state: Mapping
     about = root / Path(configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).with_suffix(".json")
     if about.is_file() and json.loads(about.read_bytes())["digest"] != state["data"]:
         return "of other data"
-    there = Checkpoint(root / run.directory, own.fingerprint, own.equal).load()
-    record, epochs = root / run.directory / "run.json", -1.0 if there is None else there["epochs"]
+    there = Checkpoint(root / run.directory, own.fingerprint, own.equal).epochs()
+    record, epochs = root / run.directory / "run.json", -1.0 if there is None else there
     if record.is_file():
         epochs = max(epochs, json.loads(record.read_bytes())["spec"]["training"]["epochs"])
     return THERE if epochs >= state["epochs"] else PUT_BACK
