@@ -111,8 +111,8 @@ class Artifact(ABC):
     def cell_runs(self) -> list[Run]:
         """A run for each cell and seed. Two of the paper's sizes that a scale maps to one share theirs."""
         try:
-            seeds = self.configuration.seeds
-            return [run for cell in self.cells() for run in resolve_seeds(self.configuration, cell, seeds)]
+            c = self.configuration
+            return [run for cell in self.cells() for run in resolve_seeds(c, cell, c.seeds_of(cell.task))]
         except UserError as error:
             raise mistake(self.configured_at, f"it shows what is not configured: {error}") from None
 

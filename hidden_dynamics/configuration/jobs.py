@@ -33,12 +33,12 @@ class TrainingJobs:
 
     def chosen(self, models: list[str] | None, seeds: list[int] | None) -> tuple[list[str], list[int]]:
         """The given models and seeds; all of the task's models, the configured seeds, where none are given."""
-        return models or self.sized_models, seeds or self.configuration.seeds
+        return models or self.sized_models, seeds or self.configuration.seeds_of(self.task)
 
     @cached_property
     def shared(self) -> dict[str, list[Any]]:
         """The models, the seeds, or both, that one job trains together, by the wildcard that it does not have."""
-        everything = {"model": self.sized_models, "seed": self.configuration.seeds}
+        everything = {"model": self.sized_models, "seed": self.configuration.seeds_of(self.task)}
         return {key: values for key, values in everything.items() if key in self.configuration.together}
 
     @property

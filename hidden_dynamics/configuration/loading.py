@@ -67,6 +67,10 @@ class Configuration:
     def seeds(self) -> list[int]:
         return list(self.settings.seeds or self.scale.seeds)
 
+    def seeds_of(self, task: str) -> list[int]:
+        """The user's, the task's own or the scale's."""
+        return list(self.settings.seeds or self.tasks[task].seeds or self.scale.seeds)
+
     @property
     def paths(self) -> Paths:
         return Paths(self.settings.data.directory, self.results)

@@ -110,7 +110,7 @@ def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -
 
 def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = None) -> list[Run]:
     """Every run of a task, with the configured seeds or given ones; none of what is left out."""
-    seeds = configuration.seeds if seeds is None else seeds
+    seeds = configuration.seeds_of(task) if seeds is None else seeds
     return [
         run
         for model, entry in configuration.tasks[task].models.items()
@@ -189,7 +189,11 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
             entry.training.given(), settings.training, by_size.get("training", {}), consequences["training"]
         ),
         "precision": configuration.settings.precision,
-        "variants": variants,
+        "variants": {
+            name: value
+            for name, value in variants.items()
+            if value != "published" or not configuration.variants[name].later
+        },
     }
     sized_model = model if size is None else f"{model}-{f'n{size}' if isinstance(size, int) else size}"
     classes = {part: place for part, place in places.items() if place}

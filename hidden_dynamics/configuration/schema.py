@@ -228,7 +228,11 @@ class TaskModel(Entry):
 
 
 class Task(Entry):
-    """An experiment: data, a task class, settings of training, and the models that are trained."""
+    """An experiment: data, a task class, settings of training, and the models that are trained.
+
+    Attributes:
+        seeds: where it is not the scale's: an experiment over random splits needs more of them.
+    """
 
     title: str
     task_class: ClassName = Field(alias="class")
@@ -240,6 +244,7 @@ class Task(Entry):
     variants: Variants = {}
     network: ClassName | None = None
     published_as: str | None = None
+    seeds: Seeds | None = None
     training: Training
     models: dict[str, TaskModel]
 
@@ -316,6 +321,8 @@ class Variant(Entry):
         released: the authors' code, where it differs from that. Where it does not, or there is none, this one is
             `published` when `released` is chosen for all.
         others: what can reasonably be run beside these, by name.
+        later: it was added after runs had been published: the specification of a run that takes the text does not name
+            it, so that these are still the same.
     """
 
     about: str
@@ -324,6 +331,7 @@ class Variant(Entry):
     published: Effect
     released: Effect | None = None
     others: dict[Name, Effect] = {}
+    later: bool = False
 
     @model_validator(mode="after")
     def _has_two_values(self) -> "Variant":

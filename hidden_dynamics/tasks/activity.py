@@ -42,8 +42,8 @@ class ActivityRecognition(PartlyObserved):
             themselves with replacement, by the seed, as released; `bin_labels`, the "first" label of a row or, as
             released, the "lowest" class, where rows that have none are trained as of class 0 and are not scored;
             `classes`, outputs of a classifier; `validation`, the share of the training part, sequences or windows, that
-            is held out; `scores`, whether the probabilities of a network's samples are "averaged", or "pooled" as if
-            they were of rows of their own.
+            is held out; `split`, "once" for all seeds, or "by_seed"; `scores`, whether the probabilities of a network's
+            samples are "averaged", or "pooled" as if they were of rows of their own.
         seed: the run's.
         device: where batches are made.
 
@@ -58,10 +58,10 @@ class ActivityRecognition(PartlyObserved):
         self.classes = chosen.classes
         picked, sequences = windows(arrays["lengths"])
         if chosen.windows == "by_sequence":
-            of_sequences = split(len(arrays["lengths"]), chosen.validation)
+            of_sequences = split(len(arrays["lengths"]), chosen.validation, chosen.split_seed(seed))
             parts = {name: _windows_of(part, sequences) for name, part in of_sequences.items()}
         else:
-            parts = split(len(sequences), chosen.validation)
+            parts = split(len(sequences), chosen.validation, chosen.split_seed(seed))
         if chosen.resampled:
             random = np.random.RandomState(seed)
             parts |= {name: random.choice(parts[name], len(parts[name])) for name in ("train", "test")}

@@ -23,7 +23,7 @@ class Mortality(IntensiveCare):
     Args:
         settings: those of `IntensiveCare`, and `scores`, whether the probabilities of a network's samples are
             "averaged", or "pooled" as if they were of patients of their own.
-        seed: the run's; here without effect.
+        seed: the run's.
 
     Raises:
         UserError: a setting is missing, unknown or out of its range, or the series are too few.
@@ -33,7 +33,7 @@ class Mortality(IntensiveCare):
 
     def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.settings = typed(Settings, settings, "the task", "settings")
-        super().__init__(arrays, self.settings, device)
+        super().__init__(arrays, self.settings, seed, device)
         self.died = arrays["died"].astype(np.float32)
 
     def _labels(self, chosen: np.ndarray, targets: object) -> Tensor:

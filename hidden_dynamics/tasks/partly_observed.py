@@ -25,16 +25,21 @@ from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.items import sums
 from hidden_dynamics.tasks.task import Arrays, Batch, Metrics, PartlyTestedTask, TaskOfParts, ValidatedTask
 
-SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
+SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run; "by_seed" draws by that
 EVALUATION_SEED = 0
 PLACEHOLDER, DESCRIPTORS = -1.0, 5  # PhysioNet's for what is unknown of a patient, in its first parameters alone
 WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch what is missing shrinks
 
 
 class Settings(Entry):
-    """What a task's `settings` may be; all must be given."""
+    """What a task's `settings` may be; but for `split`, all must be given."""
 
     validation: Annotated[float, Field(ge=0, lt=1)]
+    split: Literal["once", "by_seed"] = "once"
+
+    def split_seed(self, seed: int) -> int:
+        """What a run of this seed splits its series by."""
+        return seed if self.split == "by_seed" else SPLIT_SEED
 
 
 class StaySettings(Settings):
@@ -190,17 +195,18 @@ class IntensiveCare(PartlyObserved):
         arrays: those of hidden_dynamics.data.physionet2012, D features.
         settings: `placeholders`, whether -1 counts as "missing", or among "values"; `normalisation`, by the "range" of
             a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; `validation`, the share of
-            the training part that is held out.
+            the training part that is held out; `split`, "once" for all seeds, or "by_seed", anew for each.
+        seed: the run's.
         device: where batches are made.
 
     Raises:
         UserError: the series are too few.
     """
 
-    def __init__(self, arrays: Arrays, settings: StaySettings, device: torch.device):
+    def __init__(self, arrays: Arrays, settings: StaySettings, seed: int, device: torch.device):
         rows = Rows(*(arrays[name] for name in Rows._fields))
         rows = without_placeholders(rows) if settings.placeholders == "missing" else rows
-        parts = split(len(rows.lengths), settings.validation)
+        parts = split(len(rows.lengths), settings.validation, settings.split_seed(seed))
         super().__init__(normalised(rows, settings.normalisation), parts, settings.zero_times, device)
 
 
@@ -216,9 +222,9 @@ def drawn_anew(device: torch.device) -> Generator[None]:
         yield
 
 
-def split(count: int, validation: float) -> dict[str, np.ndarray]:
-    """The parts of `count` series, whatever the seed: scikit-learn's train_test_split with random_state 42, 80 percent
-    to train on; the last ones of these, as many as the share `validation` makes and at least one, are held out.
+def split(count: int, validation: float, seed: int = SPLIT_SEED) -> dict[str, np.ndarray]:
+    """The parts of `count` series: scikit-learn's train_test_split with this random_state, 80 percent to train on; the
+    last ones of these, as many as the share `validation` makes and at least one, are held out.
 
     Returns:
         Places, (n,) int64, in the order of the permutation: train, validation (not where its share is 0), test.
@@ -226,7 +232,7 @@ def split(count: int, validation: float) -> dict[str, np.ndarray]:
     Raises:
         UserError: a part would be empty.
     """
-    order = np.random.RandomState(SPLIT_SEED).permutation(count)
+    order = np.random.RandomState(seed).permutation(count)
     trained = math.floor(TRAINED_ON * count)
     test, train = order[: count - trained], order[count - trained :]
     held = max(1, round(validation * len(train))) if validation else 0

@@ -36,7 +36,7 @@ class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, Series
         settings: those of `IntensiveCare`, and `targets`, "interpolation": all rows are context and targets, or
             "extrapolation": the later ones are the targets; then `split_at`, where these begin: after
             24 hours ("time"), or with the second half of the batch's union times ("index"), as released.
-        seed: the run's; here without effect.
+        seed: the run's.
 
     Raises:
         UserError: a setting is missing, unknown or out of its range, the series are too few, or of a part nothing is
@@ -47,7 +47,7 @@ class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, Series
 
     def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.settings = typed(Settings, settings, "the task", "settings")
-        super().__init__(arrays, self.settings, device)
+        super().__init__(arrays, self.settings, seed, device)
         for name in self.parts.keys() - {"train"}:
             batch = self._batch(self.parts[name])
             if not (batch.context.mask.any() and batch.targets.mask.any()):
