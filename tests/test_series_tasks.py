@@ -92,6 +92,10 @@ def test_the_split_is_that_of_the_released_code(count: int):
     held = split(count, 0.1)
     assert held["train"].tolist() + held["validation"].tolist() == train.tolist()
     assert len(held["validation"]) == max(1, round(0.1 * len(train)))
+    assert (
+        split(count, 0, 3)["test"].tolist()
+        == train_test_split(np.arange(count), random_state=3, test_size=len(test))[1].tolist()
+    )
 
 
 @pytest.mark.parametrize("moved", [lambda times: times / 3, lambda times: times + 25])
@@ -109,6 +113,15 @@ def test_the_split_is_said_and_the_same_for_all_seeds(stays):
     one, other = (Mortality(stays, STAYS | {"scores": "averaged"}, seed, CPU) for seed in (0, 3))
     assert all(np.array_equal(one.parts[name], other.parts[name]) for name in one.parts)
     assert one.split == {"series": 50, "train": 36, "validation": 4, "test": 10} and one.train_size == 36
+
+
+def test_each_seed_has_a_split_of_its_own_where_that_is_asked(stays, tags):
+    settings = STAYS | {"scores": "averaged", "split": "by_seed"}
+    for seed in (0, 3):
+        parts, expected = Mortality(stays, settings, seed, CPU).parts, split(50, 0.1, seed)
+        assert {name: part.tolist() for name, part in parts.items()} == {k: v.tolist() for k, v in expected.items()}
+    apart = [set(activity(tags, seed, split="by_seed").parts["test"]) for seed in (0, 3)]
+    assert apart[0] != apart[1]
 
 
 # Batches
