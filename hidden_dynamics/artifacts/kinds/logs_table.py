@@ -22,10 +22,11 @@ NOTES = (
     "A difference is the cell’s mean loss less its baseline’s: below 0 the cell is ahead. In round brackets stands its "
     "95 % interval by Welch’s t (degrees of freedom rounded down; of samples that differ in size, those of the smaller "
     "alone), then p, not adjusted, and in square brackets q by Benjamini and Hochberg over what is tested at these "
-    "epochs. A side of fewer than three seeds is not tested. All of it is exploratory: no verdict rests on it.",
+    "epochs. A side of fewer than three seeds is not tested. All of it is exploratory: no verdict rests on it. A "
+    "difference is the whole cell’s, its s included: none says what momentum alone does.",
     "The last epoch is the last logged one that all seeds of both sides reached. The best epochs (the cell’s; its "
     "baseline’s) are those of the lowest mean among the epochs that published/ has, chosen by the very loss that is "
-    "compared: the lowest of many flatters the side that is noisier, so p and q are too small there.",
+    "compared: the lowest of many flatters the side that is noisier, so p and q are not to be relied on there.",
     "Losses are in nats, of speech in dB². “Clipped”: the log’s name says that gradients were.",
 )
 
