@@ -20,7 +20,7 @@ SCALES = ("demo", "evening", "pilot", "paper")
 NOT_CLAIMED = {  # artifacts about which the papers say nothing that runs could contradict, and why
     *(f"momentumrnn_table{number}" for number in range(6, 11)),  # settings
     "momentumrnn_figure8",  # an example of a task
-    *("momentumrnn_controls", "momentumrnn_course"),  # not in the paper
+    *("momentumrnn_controls", "momentumrnn_course", "momentumrnn_logs"),  # not in the paper
     *("momentumrnn_momentum", "momentumrnn_adam", "acenode_attention"),  # verdicts of others
     *("acenode_hyperparameters", "acenode_latent"),  # settings
     *("acenode_released", "acenode_solver"),  # not in the paper

@@ -1,4 +1,4 @@
-"""The authors' logs: their reader, the runs that they speak to, the table and the figures that set them beside ours."""
+"""The authors' logs: their reader, the runs that they speak to, the tables of them, the figures that show them, too."""
 
 import math
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from drawn import artifact_at, legend, panels_of, with_gid
 from hypothesis import given
 from hypothesis import strategies as st
 from made import curves_of, make_run, sources_of, summary_of
+from scipy import stats
 
 from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.artifacts.sources import Sources
@@ -141,6 +142,50 @@ def test_it_is_made_where_runs_are_at_the_papers_settings(configured):
     assert ("mnist", "lstm", 128) in artifact.cells() and not {cell.task for cell in artifact.cells()} & {TASK, "ptb"}
 
 
+# The table of their cells
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """Its rows by cell; of two that differ in clipping, the clipped one is the last."""
+    artifact = artifact_at("demo", "momentumrnn_logs")
+    return artifact.draw(sources_of(artifact)).data.set_index(["task", "model", "size"])
+
+
+@pytest.mark.parametrize(
+    ("cell", "at", "epochs", "difference", "low", "high"),  # LSTM has four seeds on PMNIST: three degrees of freedom
+    [
+        (("mnist", "momentum_lstm", 128), "last", (100, 100), 0.0006, -0.008, 0.009),
+        (("mnist", "momentum_lstm", 128), "best", (75, 75), 0.0013, -0.005, 0.008),
+        (("pmnist", "momentum_lstm", 256), "last", (100, 100), -0.0619, -0.142, 0.018),
+        (("pmnist", MOMENTUM, 512), "last", (100, 100), -0.0235, -0.033, -0.014),
+        (("pmnist", MOMENTUM, 512), "best", (100, 30), -0.0129, -0.021, -0.005),
+        (("timit", "momentum_lstm", 158), "last", (700, 700), -3.5538, -3.771, -3.336),  # at 749 three seeds
+        (("ptb", "sr_lstm", 1150), "best", (500, 500), -0.0137, -0.040, 0.012),
+        (("mnist", "sr_lstm", 128), "last", (100, 100), 0.0029, math.nan, math.nan),  # one seed
+    ],
+)
+def test_a_cell_is_held_to_its_baseline_at_the_last_and_the_best_epochs(cells, cell, at, epochs, difference, low, high):
+    row = cells.loc[[cell]].iloc[-1]
+    assert (row[f"{at}_epoch"], row[f"{at}_baseline_epoch"]) == epochs
+    assert row[f"{at}_difference"] == pytest.approx(difference, abs=6e-5)
+    assert (row[f"{at}_low"], row[f"{at}_high"]) == pytest.approx((low, high), abs=6e-4, nan_ok=True)
+
+
+@pytest.mark.parametrize("at", ["last", "best"])
+def test_p_is_welchs_and_q_is_benjamini_and_hochbergs(cells, at):
+    tested = cells[cells[f"{at}_p"].notna()].sort_values(f"{at}_p")
+    assert len(tested) == len(cells) - 1 == 27
+    for _, row in tested.iterrows():
+        sides = [[row[f"{side}_{name}"] for name in ("mean", "sd", "n")] for side in (at, f"{at}_baseline")]
+        (v, w), (n, m) = [sd**2 / count for _, sd, count in sides], [count for *_, count in sides]
+        degrees = (n - 1) * (v + w) ** 2 // (v**2 + w**2) if n == m else min(n, m) - 1
+        t = stats.ttest_ind_from_stats(*sides[0], *sides[1], equal_var=False).statistic
+        assert row[f"{at}_p"] == pytest.approx(2 * stats.t.sf(abs(t), degrees))
+    p, q = tested[f"{at}_p"].to_numpy(), tested[f"{at}_q"].to_numpy()
+    assert q == pytest.approx([min(p[k:] * 27 / range(k + 1, 28)) for k in range(27)])
+
+
 # The figures
 
 
@@ -160,7 +205,7 @@ def test_logs_lie_behind_our_test_losses_to_the_next_epoch():
     (band,) = with_gid(test, f"band logged {MOMENTUM}")
     first = next(log[0] for log in LOGS.logs if log[0].mean == 0.37064)
     assert {first.least, first.greatest} <= set(band.get_paths()[0].vertices[:, 1])
-    assert len(with_gid(test, "curve logged")) == 3 and legend(figure).count("authors’ logs") == 1
+    assert len(with_gid(test, "curve logged")) == 5 and legend(figure).count("authors’ logs") == 1
     assert len(with_gid(panels_of(drawn("paper", number=5))[1], "curve logged")) == 3  # validation losses, of text
 
 

@@ -21,7 +21,7 @@ TABLES = {  # {name: (its baseline's label, a user's own task and size, how a ru
     "momentumrnn_table16": ("LSTM", ("pmnist", 256), "1 diverged"),
     "acenode_table5": ("ODE-Net", ("cifar10_images", 64), "diverged 1 of 2"),
 }
-OTHERS = ("momentumrnn_controls", "acenode_latent", "acenode_solver")
+OTHERS = ("momentumrnn_controls", "momentumrnn_logs", "acenode_latent", "acenode_solver")
 every = pytest.mark.parametrize("name", TABLES)
 
 

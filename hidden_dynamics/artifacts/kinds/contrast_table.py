@@ -144,13 +144,13 @@ def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Cell], side
     }
     for side, runs in sides.items():
         settings = json.loads(runs.rows[0]["hyperparameters"]) if runs.rows else {}
-        own = {"label": _named(configuration.models[cells[side].model].label, settings), "runs": len(runs.rows)}
+        own = {"label": named(configuration.models[cells[side].model].label, settings), "runs": len(runs.rows)}
         own |= ours_of(runs.rows, metric, configuration.metrics[metric]) | {"naive": runs.naive_name}
         record |= {side: cells[side].model, **{f"{side}_{name}": number for name, number in own.items()}}
     return record
 
 
-def _named(label: str, settings: Mapping[str, object]) -> str:
+def named(label: str, settings: Mapping[str, object]) -> str:
     """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
     texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
     return f"{label} ({', '.join(texts)})" if texts else label
@@ -189,10 +189,8 @@ def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
 
 
 def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
-    metric, pooled_std = artifact.configuration.metrics[record["metric"]], record["pooled_std"]
-    # As many decimals as show two digits of a deviation between runs.
-    more = min(1 - math.floor(math.log10(pooled_std)), 6) if pooled_std > 0 else 0
-    decimals = max(metric.decimals, more)
+    metric = artifact.configuration.metrics[record["metric"]]
+    decimals = max(metric.decimals, decimals_of(record["pooled_std"]))
     plain, control, filtered = (_side_text(record, side, decimals) for side in ("plain", "control", "filter"))
     return {
         "Task": record["task_title"],
@@ -202,7 +200,7 @@ def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
         "Plain core": f"{record['plain_label']}: {plain}",
         "Control": ABSENT if record["control"] == record["plain"] else f"{record['control_label']}: {control}",
         "With the filter": filtered,
-        **{heading: _difference_text(record, name, decimals) for name, heading in HEADINGS.items()},
+        **{heading: difference_text(record, name, decimals) for name, heading in HEADINGS.items()},
     }
 
 
@@ -212,10 +210,14 @@ def _side_text(record: Record, side: str, decimals: int) -> str:
     return ours_text(own, decimals, *([none] if own["learned"] == 0 and own["n"] else []))
 
 
-def _difference_text(record: Record, name: str, decimals: int) -> str:
+def decimals_of(std: float) -> int:
+    """As many decimals as show two digits of a deviation between runs."""
+    return min(1 - math.floor(math.log10(std)), 6) if std > 0 else 0
+
+
+def difference_text(record: Record, name: str, decimals: int, adjusted: str = "p_adjusted") -> str:
     """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.14]"."""
     estimate, low, high = (signed(record[f"{name}_{end}"], decimals) for end in ("difference", "low", "high"))
-    p, adjusted = record[f"{name}_p"], record[f"{name}_p_adjusted"]
-    if math.isnan(p):
-        return ", ".join(filter(None, (estimate, record[f"{name}_gate"])))
-    return f"{estimate} ({low} to {high}), {probabilities(p, adjusted)}"
+    if math.isnan(record[f"{name}_p"]):
+        return ", ".join(filter(None, (estimate, record.get(f"{name}_gate"))))
+    return f"{estimate} ({low} to {high}), {probabilities(record[f'{name}_p'], record[f'{name}_{adjusted}'])}"
