@@ -211,8 +211,8 @@ class Evidence:
     def _learning(self, metric: str, cells: Sequence[Cell], runs: Runs, alone: bool = False) -> Runs:
         """Runs that know the best baselines to their task, and whether their seeds' data overlap.
 
-        The naive one is that on the metric itself or else, but for `alone`, on the task's first test metric that has one: who
-        reached a train loss sooner is asked of networks that learned something.
+        These are on the metric itself or else, but for `alone`, on the task's first test metric that has a naive one:
+        who reached a train loss sooner is asked of networks that learned something.
         """
         rows, fixed = runs.rows, self.definitions.naive.get(metric)
         runs = replace(runs, overlap=max(resampled(self.configuration, cell.task, cell.model) for cell in cells))

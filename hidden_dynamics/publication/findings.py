@@ -133,12 +133,16 @@ def _g(effects: Mapping[str, float]) -> str:
 
 
 def _critics(claims: Sequence[Row]) -> list[str]:
-    """What others say of claims, once each."""
-    return [f"A critic: {text}." for text in dict.fromkeys(row["critic"] for row in claims) if text]
+    """What others say of claims, once each, with the entries of published/claims.yaml that it is said of."""
+    entries: dict[str, dict[str, None]] = {}
+    for row in claims:
+        if row["critic"]:
+            entries.setdefault(row["critic"], {})[f"`{row['id'].partition(':')[0]}`"] = None
+    return [f"Others on {', '.join(names)}: {text}." for text, names in entries.items()]
 
 
 def _tabled(path: str, table: Artifact, text: str, claims: Sequence[Row]) -> dict[str, Any]:
-    """The rows of a table that was drawn, without its title and notes; before them what is said of its tasks' claims."""
+    """The rows of a table that was drawn, without its title and notes; above them its critics."""
     rows = "\n".join(line for line in text.splitlines() if line.startswith("|"))
     where = f"No claim of the paper. What is compared, and what deviates from its setup: [{path}]({path}).\n\n{rows}"
     kind, about = table.settings.kind, [row for row in claims if row["task"] in table.tasks()]
