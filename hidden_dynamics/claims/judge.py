@@ -255,7 +255,7 @@ def _naive(evidence: Evidence, judged: Judged) -> dict[str, Any]:
     (None where none is known), and the sampling error of the one test set."""
     runs = next((runs for runs in judged.result.samples if runs.naive), None)
     text = f"{runs.naive_name}: {plain(sum(runs.naive.values()) / len(runs.naive), 4)}" if runs else ""
-    beaten = [own for runs in judged.result.ahead if (own := runs.beat_classical(LEARNING)) is not None]
+    beaten = [own for runs in judged.result.ahead if (own := runs.beat(runs.classical, LEARNING)) is not None]
     return {
         "naive": text,
         "nothing_learned": judged.nothing_learned,

@@ -69,14 +69,11 @@ class Runs:
         return text if self.failed else ""
 
     def learned(self, alpha: float) -> bool | None:
-        """Whether the runs beat the best naive baseline, by a one-sided t test over seeds; None where none is known."""
-        return self._beat(self.naive, alpha)
+        """Whether the runs beat the best naive baseline."""
+        return self.beat(self.naive, alpha)
 
-    def beat_classical(self, alpha: float) -> bool | None:
-        """The same of the best classical baseline."""
-        return self._beat(self.classical, alpha)
-
-    def _beat(self, baseline: Mapping[str, float], alpha: float) -> bool | None:
+    def beat(self, baseline: Mapping[str, float], alpha: float) -> bool | None:
+        """Whether they beat a baseline's scores by seed, by a one-sided t test over seeds; None where none is known."""
         known = [seed for seed in self.scores if seed in baseline]
         gains = [self.sign * (self.scores[seed] - baseline[seed]) for seed in known]
         if not gains:
