@@ -1,11 +1,14 @@
 """published/claims.yaml: its form, that everything it names exists, and that it says what the published tables say."""
 
 import json
+import re
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from approved import approved
-from conftest import refused
+from conftest import ROOT, refused
 
 from hidden_dynamics.artifacts import artifact_named, load_claimed
 from hidden_dynamics.claims import expand
@@ -67,6 +70,18 @@ def stating(monkeypatch, **entry) -> None:
 # What is claimed
 
 
+def test_claims_of_the_plan_name_its_rows_and_the_commit_that_has_it_word_for_word(claims):
+    plan, commit = (ROOT / "docs/evidence/PLAN.md").read_text(encoding="utf-8"), load_claims().definitions.plan.commit
+    named = Counter(claim.plan for made in claims.values() for claim in made if claim.plan)
+    expected = {"A1": 1, "A2": 1, "A3": 2, "A8": 1, "M3": 1, "M9": 1}
+    assert named == {f"{row}, {commit}": count for row, count in expected.items()}
+    assert expected.keys() <= {*re.findall(r"^\| ([AM]\d+\w?)(?: †)? \|", plan, re.MULTILINE)}
+    shown = subprocess.run(["git", "show", f"{commit}:docs/evidence/PLAN.md"], cwd=ROOT, capture_output=True)
+    if shown.returncode:
+        pytest.skip("no history of Git is here")
+    assert plan.startswith(shown.stdout.decode().removesuffix("(none)\n"))
+
+
 def test_every_artifact_has_claims_or_none_for_a_reason(configured):
     configuration = configured(scale="paper")
     assert set(artifacts_with_claims(configuration)) | NOT_CLAIMED == set(configuration.artifacts)
@@ -108,7 +123,7 @@ def test_a_comparison_is_judged_once_and_names_all_that_say_it(claims, artifacts
     again = [claim.same for claim in claims_of(artifacts["momentumrnn_table13"]) if claim.same in there]
     assert len(again) == 9 and not there.keys() & {claim.same for claim in claims["momentumrnn_table13"]}
     first = there[again[0]]
-    assert first.entries == ("table4", "table13") and "Table 13, caption" in first.also
+    assert first.entries == ("table4", "orthogonal-permuted-better", "table13") and "Table 13, caption" in first.also
 
 
 def test_a_ranking_can_be_decided_in_its_family(claims):

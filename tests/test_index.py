@@ -1,6 +1,7 @@
 """The page of a scale, on made-up results: what it says, what it links to, and how it behaves in a real browser."""
 
 import base64
+import html
 import re
 import shutil
 from dataclasses import replace
@@ -181,8 +182,9 @@ def test_pictures_and_tables_are_those_that_were_rendered(page, root, configurat
 
 def test_on_the_papers_data_nothing_is_said_of_stand_ins(configured, tmp_path):
     configuration = configuration_at(configured, "paper")
-    rows = [claim(*given) for given in CLAIMS]
+    rows = [claim(*given) | {"critic": EVIL} for given in CLAIMS]
     text = index_page(configuration, finished(configuration, tmp_path, rows))
+    assert text.count(f"Others: {html.escape(EVIL)}") == sum(verdict != "not run" for *_, verdict, _ in CLAIMS)
     assert "No stand-in data: every task ran on the data that it names." in text
     assert "cannot speak" not in text and "Stand-in data:" not in text and "on stand-in data" not in text
 

@@ -13,7 +13,7 @@ from hidden_dynamics.data import adding, copying, intensive_care_stays, ornstein
 from hidden_dynamics.data.speech import BINS
 from hidden_dynamics.models.latent_family.family import Prediction
 from hidden_dynamics.models.ragged import valid_steps
-from hidden_dynamics.results.seeds import BY_CHANCE, best, in_two_clusters, margin_of
+from hidden_dynamics.results.seeds import BY_CHANCE, best, in_two_clusters, margin_of, naive_of
 from hidden_dynamics.tasks.activity import ActivityRecognition
 from hidden_dynamics.tasks.adding import Adding
 from hidden_dynamics.tasks.copying import Copying
@@ -122,6 +122,7 @@ def test_of_speech_they_are_the_mean_the_frame_at_hand_and_ridge_regression(targ
     }
     measured = {name: task.evaluate(Answering(answer))["test_loss"] for name, answer in answers.items()}
     assert task.naive["test_loss"] == {name: pytest.approx(score, rel=1e-6) for name, score in measured.items()}
+    assert [*naive_of({"naive": task.naive})["test_loss"]] == ["best constant", "repeating the frame"]
     assert task.test_set == {"size": 3, "positive": None}
 
 

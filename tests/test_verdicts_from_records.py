@@ -64,6 +64,8 @@ def made_up(configuration):
             lead = own.uniform(0, 2) * width * (1 if metric == "test_accuracy" else -1)
             measured[metric] = float(mean + errors * ((lead if idle else shift) + width * noise.standard_normal()))
             naive[metric] = {"best": best, "other": best * {"test_accuracy": 0.9}.get(metric, 1.1)}
+            if run.spec["dataset"] == "timit":
+                naive[metric] |= {"ridge on three frames": 0.2 * best}  # a classical one takes no verdict away
         fall = np.exp(-np.arange(150) * own.choice([0.02, 0.03]) * (1 + 0.1 * noise.standard_normal()))
         return {
             "evaluations": [{"iteration": 10, "epoch": 1.0} | measured],
@@ -154,7 +156,7 @@ def learned(records, row, overlap, given):
     tests = sorted(name for name in records[0]["naive"] if name.startswith("test_"))
     metric = row.metric if row.metric in naive[0] else tests[0]
     sign = sign_of(metric, given)
-    best = [max(sign * score for score in scores[metric].values()) for scores in naive]
+    best = [max(sign * score for name, score in own[metric].items() if name[:5] != "ridge") for own in naive]
     leads = np.array([sign * record["reported"]["metrics"][metric] for record in records]) - best
     error = leads.std(ddof=1) * math.sqrt(1 / len(leads) + overlap)
     return stats.t.sf(leads.mean() / error, len(leads) - 1) < ALPHA

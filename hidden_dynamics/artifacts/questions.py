@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, UNBEATEN
+from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNLEARNED
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.deviations import first_part
@@ -57,7 +57,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        return UNBEATEN if self.row["reason"].startswith(GATES) else self.row["verdict"]
+        return UNLEARNED if self.row["reason"].startswith(UNLEARNED) else self.row["verdict"]
 
     @property
     def side(self) -> str:

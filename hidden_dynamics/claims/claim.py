@@ -26,6 +26,8 @@ class Claim:
         than: of `gain`, subject and reference on the other task.
         ranked: of a ranking, the cells and their published numbers.
         against_table: whether the paper's own table contradicts it.
+        plan: the row of the plan that asks it, and the plan's commit; "" where none does.
+        critic: what others say of it, with the address.
     """
 
     id: str
@@ -47,6 +49,8 @@ class Claim:
     than: tuple[Cell, ...] = ()
     ranked: Mapping[Cell, float] = field(default_factory=dict)
     against_table: bool = False
+    plan: str = ""
+    critic: str = ""
 
     @property
     def paper(self) -> str:

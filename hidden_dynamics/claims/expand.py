@@ -54,6 +54,8 @@ def _said_again(claim: Claim, other: Claim, by_table: bool) -> Claim:
         also="; ".join(filter(None, (claim.also, text))),
         entries=claim.entries + other.entries,
         hidden_gap=min(gaps, default=None),
+        plan=claim.plan or other.plan,
+        critic=claim.critic or other.critic,
     )
 
 
@@ -106,6 +108,8 @@ class _Maker:
             entries=(entry.id,),
             variant=self.variant(task) if task else "",
             against_table=bool(entry.against_table),
+            plan=f"{entry.plan}, {load_claims().definitions.plan.commit}" if entry.plan else "",
+            critic=f"{entry.critic.says} ({entry.critic.address})" if entry.critic else "",
             **dict(zip(("subject", "reference"), cells, strict=False)),
             **more,
         )

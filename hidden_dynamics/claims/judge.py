@@ -11,7 +11,7 @@ from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result, testable
 from hidden_dynamics.claims.samples import Evidence
 from hidden_dynamics.claims.statistics import Estimate, Sample, holm
-from hidden_dynamics.claims.verdict import COLUMNS, FAILS, GATES, HOLDS, NOT_RUN, OF_THE_PAPER, UNDECIDED, gate, plain
+from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, OF_THE_PAPER, UNDECIDED, UNLEARNED, plain
 from hidden_dynamics.configuration.runs import sized_model_of
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.claims import KINDS
@@ -119,7 +119,7 @@ def _judged(one: Judged, supports: bool, p_adjusted: float | None, p_of_other: f
         tests += f", {one.unmade} of them not made (adjusted among the {len(made)} made: {among})"
     verdict, reason = _decided(result, supports, p_adjusted, tests, alpha)
     gated = _gate(one, verdict, reason)
-    if result.other and not gated["reason"].startswith(GATES):
+    if result.other and not gated["reason"].startswith(UNLEARNED):
         name, too, p = result.other
         otherwise, _ = _decided(result, too, p_of_other, tests, alpha)
         shown = otherwise if one.deviations else OF_THE_PAPER[otherwise]
@@ -137,7 +137,7 @@ def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
     sides = {name for name, runs in zip(two, one.result.samples, strict=False) if runs in idle}
     nothing = "both" if len(sides) > 1 else "".join(sides)
     if any(runs in idle for runs in one.result.ahead):
-        text = f"{gate(idle[0].naive_name)}: {names} not shown to beat {idle[0].naive_name}"
+        text = f"{UNLEARNED}: {names} not shown to beat {idle[0].naive_name}"
         return {"verdict": UNDECIDED, "reason": text, "nothing_learned": nothing}
     text = f"behind, and not shown to beat {idle[0].naive_name}: {names}"
     return {"verdict": verdict, "reason": "; ".join(filter(None, (reason, text))), "nothing_learned": nothing}
@@ -168,6 +168,7 @@ def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         **dict.fromkeys(COLUMNS, ""),
         **{key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)},
         "entries": " ".join(claim.entries),
+        "plan": "" if evidence.deviations(claim, course=True) else claim.plan,  # which asks for the paper's own runs
         "subject": sized_model_of(evidence.configuration, claim.subject) if claim.subject else "",
         "reference": sized_model_of(evidence.configuration, claim.reference) if claim.reference else "",
         "verdict": judged.verdict,
@@ -250,11 +251,17 @@ def _effect(claim: Claim, result: Result, estimate: Estimate, level: float) -> d
 
 
 def _naive(evidence: Evidence, judged: Judged) -> dict[str, Any]:
-    """The naive baseline that the gate holds models to, and the sampling error of the one test set."""
+    """The naive baseline that the gate holds models to, whether all that is ahead beats the best classical one, too
+    (None where none is known), and the sampling error of the one test set."""
     runs = next((runs for runs in judged.result.samples if runs.naive), None)
     text = f"{runs.naive_name}: {plain(sum(runs.naive.values()) / len(runs.naive), 4)}" if runs else ""
-    error = _cell(_test_error(evidence, judged))
-    return {"naive": text, "nothing_learned": judged.nothing_learned, "test_error": error}
+    beaten = [own for runs in judged.result.ahead if (own := runs.beat(runs.classical, LEARNING)) is not None]
+    return {
+        "naive": text,
+        "nothing_learned": judged.nothing_learned,
+        "classical_beaten": all(beaten) if beaten else None,
+        "test_error": _cell(_test_error(evidence, judged)),
+    }
 
 
 def _test_error(evidence: Evidence, judged: Judged) -> float | None:

@@ -34,7 +34,8 @@ class Runs:
         by_seed: of the runs that finished with a finite number, that number.
         naive: of the same runs, the score of the best naive baseline on its test set, and `naive_name`, which it is; {}
             where no answer without learning is known.
-        scores: of the same runs, the score that is held to it, by `sign`: 1 where more is better, else -1.
+        classical: the same of the best classical baseline, on the same metric.
+        scores: of the same runs, the score that is held to them, by `sign`: 1 where more is better, else -1.
         overlap: n_test / n_train, where the data of seeds are random parts of the same data; else 0.
     """
 
@@ -43,6 +44,7 @@ class Runs:
     by_seed: Mapping[str, Any]
     naive: Mapping[str, float] = field(default_factory=dict)
     naive_name: str = ""
+    classical: Mapping[str, float] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     sign: int = 1
     overlap: float = 0.0
@@ -67,9 +69,13 @@ class Runs:
         return text if self.failed else ""
 
     def learned(self, alpha: float) -> bool | None:
-        """Whether the runs beat the best naive baseline, by a one-sided t test over seeds; None where none is known."""
-        known = [seed for seed in self.scores if seed in self.naive]
-        gains = [self.sign * (self.scores[seed] - self.naive[seed]) for seed in known]
+        """Whether the runs beat the best naive baseline."""
+        return self.beat(self.naive, alpha)
+
+    def beat(self, baseline: Mapping[str, float], alpha: float) -> bool | None:
+        """Whether they beat a baseline's scores by seed, by a one-sided t test over seeds; None where none is known."""
+        known = [seed for seed in self.scores if seed in baseline]
+        gains = [self.sign * (self.scores[seed] - baseline[seed]) for seed in known]
         if not gains:
             return None
         if len(gains) < 2:
@@ -96,12 +102,14 @@ class Evidence:
         summary: one row per run (hidden_dynamics.results.run_files), or per run whose features were measured.
         costs: one row per model, quantity and process.
         root: where the runs' directories are.
+        floors: one row per task, classical baseline, metric and seed; without a seed where all have the same data.
     """
 
     artifact: Any
     summary: Sequence[Row] = ()
     costs: Sequence[Row] = ()
     root: Path = field(default_factory=Path)
+    floors: Sequence[Row] = ()
 
     @property
     def configuration(self) -> Configuration:
@@ -198,10 +206,10 @@ class Evidence:
         return Runs(_label(rows), rows, finite, sign=self.sign(metric))
 
     def _learning(self, metric: str, cells: Sequence[Cell], runs: Runs, alone: bool = False) -> Runs:
-        """Runs that know the best naive baseline to their task, and whether their seeds' data overlap.
+        """Runs that know the best baselines to their task, and whether their seeds' data overlap.
 
-        It is that on the metric itself or else, but for `alone`, on the task's first test metric that has one: who
-        reached a train loss sooner is asked of networks that learned something.
+        These are on the metric itself or else, but for `alone`, on the task's first test metric that has a naive one:
+        who reached a train loss sooner is asked of networks that learned something.
         """
         rows, fixed = runs.rows, self.definitions.naive.get(metric)
         runs = replace(runs, overlap=max(resampled(self.configuration, cell.task, cell.model) for cell in cells))
@@ -212,6 +220,7 @@ class Evidence:
             return runs
         sign, factor = self.sign(held), self.configuration.metrics[held].factor
         best = {row["seed"]: seeds.best(seeds.naive_of(row), held, sign) for row in rows}
+        classical = {row["seed"]: seeds.best({held: self._classical(row, held)}, held, sign) for row in rows}
         if fixed is not None:
             best = dict.fromkeys(best, (VANISHED, fixed))
         scores = {row["seed"]: _measured(row, held) * factor for row in rows}
@@ -219,9 +228,19 @@ class Evidence:
             runs,
             naive={seed: found[1] * factor for seed, found in best.items() if found},
             naive_name=next((found[0] for found in best.values() if found), ""),
+            classical={seed: found[1] * factor for seed, found in classical.items() if found},
             scores={seed: score for seed, score in scores.items() if math.isfinite(score)},
             sign=sign,
         )
+
+    def _classical(self, row: Row, metric: str) -> dict[str, float]:
+        """{name: score} of the classical baselines on a run's data, fitted apart or recorded with it."""
+        fitted = {
+            floor["name"]: float(floor["score"])
+            for floor in self.floors
+            if (floor["task"], floor["metric"]) == (row["task"], metric) and floor["seed"] in ("", row["seed"])
+        }
+        return {**seeds.classical_of(row).get(metric, {}), **fitted}
 
 
 def _cell_of(row: Row) -> tuple[str, str, str]:

@@ -6,19 +6,16 @@ from collections.abc import Iterable
 from hidden_dynamics.results.rows import Row
 
 HOLDS, FAILS, UNDECIDED, NOT_RUN = VERDICTS = ("holds", "fails", "undecided", "not run")
-# How a reason begins where the model ahead has not beaten the best naive baseline: an answer without learning, or, of
-# speech, a linear model that is fitted to it. A network behind that one may well have learned.
-GATES = UNLEARNED, LINEAR = ("no learning shown", "no better than a linear model")
-UNBEATEN = "baseline not beaten"  # either, in a figure
+UNLEARNED = "no learning shown"  # how a reason begins where the model ahead has not beaten the best naive baseline
 OF_THE_PAPER = {HOLDS: "reproduced", FAILS: "contradicted", UNDECIDED: "inconclusive"}
 COLUMNS = (  # of claims.csv, and of each artifact's file
     *("id", "paper", "artifact", "source", "kind", "statement", "ran", "says", "entries", "also"),
-    *("variant", "task", "metric", "subject", "reference"),
+    *("plan", "critic", "variant", "task", "metric", "subject", "reference"),
     *("verdict", "reason", "decided_at", "counted", "test"),
     *("estimate", "low", "high", "level", "low_adjusted", "high_adjusted"),
     *("p", "p_adjusted", "family", "tests", "other_test"),
     *("detectable", "effect", "effect_low", "effect_high", "published_effect"),
-    *("naive", "nothing_learned", "test_error", "n_subject", "n_reference"),
+    *("naive", "nothing_learned", "classical_beaten", "test_error", "n_subject", "n_reference"),
     *("found", "published", "published_difference", "against_table"),
     *("data", "deviations", "runs"),
 )
@@ -27,11 +24,6 @@ COLUMNS = (  # of claims.csv, and of each artifact's file
 def word(row: Row) -> str:
     """The verdict as it is shown: that on the paper's own claim has words of its own, where nothing deviates."""
     return row["verdict"] if row["deviations"] else OF_THE_PAPER.get(row["verdict"], row["verdict"])
-
-
-def gate(baseline: str) -> str:
-    """Which of the gates a naive baseline is."""
-    return LINEAR if baseline.startswith("ridge") else UNLEARNED
 
 
 def counts(rows: Iterable[Row]) -> dict[str, int]:

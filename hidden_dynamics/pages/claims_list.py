@@ -54,6 +54,7 @@ def findings(claim: Row) -> dict[str, str]:
         "Detectable": mark + _number(claim["detectable"]) if claim["detectable"] else "",
         "Printed difference": _printed(claim),
         "Published": claim["published"],
+        "Plan": claim["plan"],
     }
 
 
@@ -69,6 +70,7 @@ def shown(claim: Row) -> dict[str, str]:
         "numbers": " · ".join(f"{name}: {text}" for name, text in findings(claim).items() if text),
         "source": claim["source"] + against,
         "also": claim["also"],
+        "critic": claim["critic"],
     }
 
 

@@ -87,6 +87,19 @@ class Margin(Entry):
         return self.relative * abs(number)
 
 
+class Plan(Entry):
+    """The commit of docs/evidence/PLAN.md."""
+
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
+
+
+class Critic(Entry):
+    """What others say of a claim, and where."""
+
+    says: Text
+    address: Text
+
+
 class Definitions(Entry):
     """The definitions by which claims are tested.
 
@@ -98,6 +111,7 @@ class Definitions(Entry):
         unprinted: where the paper prints no number, the margin as a share of the best naive baseline's score.
         naive: by metric, what counts as a prediction without learning where no task can compute one.
         power: the chance with which a detectable difference is found.
+        plan: which some claims were asked by before their runs.
     """
 
     level: Share
@@ -107,6 +121,7 @@ class Definitions(Entry):
     unprinted: Share
     naive: dict[str, float]
     power: Share
+    plan: Plan
 
     def margin(self, metric: str) -> Margin:
         """A `UserError` where no margin is defined for the metric."""
@@ -136,6 +151,7 @@ class ClaimEntry(Entry):
             tasks than on the second.
         sizes: one of the paper's sizes each, or a pair: the subject's and the reference's.
         against_table: the paper's own table contradicts the sentence.
+        plan: the row of docs/evidence/PLAN.md that asks exactly this.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
@@ -149,11 +165,13 @@ class ClaimEntry(Entry):
     reference: ModelNames | None = None
     sizes: Annotated[list[PaperSize], Field(min_length=1)] | None = None
     against_table: Literal[True] | None = None
+    plan: Annotated[str, Field(pattern=r"^[AM][0-9]+[a-z]?$")] | None = None
+    critic: Critic | None = None
 
     @model_validator(mode="after")
     def _has_the_keys_of_its_kind(self) -> "ClaimEntry":
         needed, possible = set(KINDS[self.kind].needs), set(KINDS[self.kind].may)
-        given = self.model_fields_set - {"id", "artifact", "source", "says", "kind", "against_table"}
+        given = self.model_fields_set - {"id", "artifact", "source", "says", "kind", "against_table", "plan", "critic"}
         wrong = [f"needs {key}" for key in sorted(needed - given)]
         wrong += [f"has no {key}: leave it out" for key in sorted(given - needed - possible)]
         if wrong:

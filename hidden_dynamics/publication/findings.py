@@ -10,7 +10,7 @@ from hidden_dynamics.artifacts.kinds.forest import Forest, deviating
 from hidden_dynamics.artifacts.notes import choices_notes
 from hidden_dynamics.artifacts.questions import BETTER, EFFECTS, WORSE, Comparison
 from hidden_dynamics.claims.multiplicity import in_a_sentence
-from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, OF_THE_PAPER, UNBEATEN, UNDECIDED, counts, plain, word
+from hidden_dynamics.claims.verdict import FAILS, HOLDS, OF_THE_PAPER, UNDECIDED, UNLEARNED, counts, plain, word
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.claims_list import findings, shown
 from hidden_dynamics.publication.command import command_of
@@ -18,7 +18,7 @@ from hidden_dynamics.publication.readme import filled
 from hidden_dynamics.results.rows import Row
 
 LISTED = (*OF_THE_PAPER.values(), HOLDS, FAILS)
-IN_SHORT = ("Found", "p", "n")  # of a claim that is asked for its direction alone
+IN_SHORT = ("Found", "p", "n", "Plan")  # of a claim that is asked for its direction alone
 TABLES = {  # kinds that answer a question of ours, no claim of the papers
     "contrast_table": "Each filter beside a control without momentum, whose input is scaled. A lead is above 0 where "
     "the first is better. Numbers are of the epoch that a run reports: of (P)MNIST that of its best test accuracy.",
@@ -39,7 +39,7 @@ def page(
     questions = [
         _answered(_picture(path, drawn), one, claims)
         if isinstance(one, Forest)
-        else _tabled(path, one, drawn[path].decode())
+        else _tabled(path, one, drawn[path].decode(), claims)
         for path, one in artifacts.items()
         if isinstance(one, Forest) or one.settings.kind in TABLES
     ]
@@ -51,7 +51,7 @@ def page(
         scale=configuration.scale_name,
         found=in_numbers(claims),
         claims=_in_words(configuration, listed),
-        choices=choices_notes(configuration, models),
+        choices=[*choices_notes(configuration, models), *_critics(listed)],
         overall=in_a_sentence(claims),
         questions=questions,
     )
@@ -61,15 +61,18 @@ def in_numbers(claims: Sequence[Row]) -> str:
     """How many claims have which verdict, at the papers' or their code's settings and at others; "" without any."""
     found = Counter(map(word, claims))
     own, asked = ([found[verdict] for verdict in of] for of in (OF_THE_PAPER.values(), (HOLDS, FAILS, UNDECIDED)))
-    gated = [sum(bool(row["deviations"]) and row["reason"].startswith(gate) for row in claims) for gate in GATES]
+    gated = sum(bool(row["deviations"]) and row["reason"].startswith(UNLEARNED) for row in claims)
+    decided = [row for row in claims if row["verdict"] in (HOLDS, FAILS)]
+    held, unbeaten = (sum(row["classical_beaten"] in of for row in decided) for of in (("true", "false"), ("false",)))
     behind = sum(word(row) in LISTED and bool(row["nothing_learned"]) for row in claims)
     texts = {
         "{} claims, at the settings of the papers or of their released code: {} reproduced, {} contradicted, {} "
         "inconclusive, {} not yet run at these settings.".format(len(claims), *own, len(claims) - sum(own)): any(own),
         "{} claims asked for their direction alone, because runs deviate from the paper's setup: {} hold, {} fail, {} "
-        "are undecided; in {} of these no learning is shown, in {} no network is shown to be better than a linear "
-        "model that is fitted to the same data.".format(sum(asked), *asked, *gated): any(asked),
+        "are undecided; in {} of these no learning is shown.".format(sum(asked), *asked, gated): any(asked),
         f"In {behind} of those decided the model behind is not shown to beat the best naive baseline.": behind,
+        f"{held} of the {len(decided)} decided have a classical baseline, fitted to the same data; were its score the "
+        f"bar, {unbeaten} of them would be undecided.": held,
     }
     return " ".join(text for text, said in texts.items() if said)
 
@@ -106,7 +109,7 @@ def _answered(picture: str | None, forest: Forest, claims: Sequence[Row]) -> dic
     said = ", ".join(f"{verdict} {n}" for verdict, n in counts(one.row for one in judged).items())
     sentences = [
         f"Comparisons that count: {len(judged)}. The first model is better in {sides[BETTER]} and worse in "
-        f"{sides[WORSE]}; {sides[UNDECIDED]} are undecided, and in {sides[UNBEATEN]} the model that is ahead is not "
+        f"{sides[WORSE]}; {sides[UNDECIDED]} are undecided, and in {sides[UNLEARNED]} the model that is ahead is not "
         "shown to beat the best naive baseline.",
         f"The largest lead that is decided: {lead}; the largest lag: {lag}.",
         f"Verdicts on what the papers say of them: {said}. {deviating(judged)}",
@@ -129,8 +132,19 @@ def _g(effects: Mapping[str, float]) -> str:
     return f"g = {g} [{low}, {high}]"
 
 
-def _tabled(path: str, table: Artifact, text: str) -> dict[str, Any]:
-    """The rows of a table that was drawn, without its title and notes."""
+def _critics(claims: Sequence[Row]) -> list[str]:
+    """What others say of claims, once each, with the entries of published/claims.yaml that it is said of."""
+    entries: dict[str, dict[str, None]] = {}
+    for row in claims:
+        if row["critic"]:
+            entries.setdefault(row["critic"], {})[f"`{row['id'].partition(':')[0]}`"] = None
+    return [f"Others on {', '.join(names)}: {text}." for text, names in entries.items()]
+
+
+def _tabled(path: str, table: Artifact, text: str, claims: Sequence[Row]) -> dict[str, Any]:
+    """The rows of a table that was drawn, without its title and notes; above them its critics."""
     rows = "\n".join(line for line in text.splitlines() if line.startswith("|"))
     where = f"No claim of the paper. What is compared, and what deviates from its setup: [{path}]({path}).\n\n{rows}"
-    return {"title": table.settings.title, "sentences": [TABLES[table.settings.kind], where], "picture": None}
+    kind, about = table.settings.kind, [row for row in claims if row["task"] in table.tasks()]
+    said = _critics(about) if kind == "contrast_table" else []
+    return {"title": table.settings.title, "sentences": [TABLES[kind], *said, where], "picture": None}

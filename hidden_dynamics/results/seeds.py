@@ -3,7 +3,8 @@ data (hidden_dynamics.tasks.naive_scores) know."""
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,8 @@ LEVEL = 0.95  # of the band
 BY_CHANCE = 0.01  # of a baseline's score: on a finite test set an answer that learned nothing may be ahead by as much
 CLEARLY = 0.1  # of a baseline's score: runs that learned, beside others that did not, are ahead by as much
 TWICE = 2.0
+# Fitted to inputs, so no answer without learning: runs of speech have recorded them beside the naive baselines.
+CLASSICAL = ("ridge on three frames", "ridge on the frame at hand")
 
 Naive = Mapping[str, Mapping[str, float]]
 
@@ -58,13 +61,24 @@ def mean_band(values: ArrayLike, resampled: float = 0.0) -> tuple[NDArray, NDArr
     return mean, mean - half_width, mean + half_width
 
 
-def naive_of(row: Row) -> Naive:
-    """{metric: {name: score}} of a run's row of a summary."""
-    return json.loads(row.get("naive") or "{}")
+def naive_of(about: Mapping[str, Any]) -> Naive:
+    """{metric: {name: score}} of the naive baselines in a run's record, or in its row of a summary."""
+    return _recorded(about, lambda name: name not in CLASSICAL)
+
+
+def classical_of(about: Mapping[str, Any]) -> Naive:
+    """The same of the classical baselines that are recorded beside them."""
+    return _recorded(about, lambda name: name in CLASSICAL)
+
+
+def _recorded(about: Mapping[str, Any], asked: Callable[[str], bool]) -> Naive:
+    recorded = about.get("naive") or {}
+    every: Naive = json.loads(recorded) if isinstance(recorded, str) else recorded
+    return {metric: {name: own for name, own in scores.items() if asked(name)} for metric, scores in every.items()}
 
 
 def best(naive: Naive, metric: str, sign: int) -> tuple[str, float] | None:
-    """The name and the score of the best naive baseline of a metric; None where there is none.
+    """The name and the score of the best baseline of a metric; None where there is none.
 
     Args:
         sign: 1 where higher is better, else -1.

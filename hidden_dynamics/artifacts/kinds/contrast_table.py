@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, siz
 from hidden_dynamics.artifacts.notes import figure_notes, reported_note, subtitle_of
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
-from hidden_dynamics.claims.verdict import UNLEARNED, gate
+from hidden_dynamics.claims.verdict import UNLEARNED
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.configuration.schema import Size
@@ -145,7 +145,7 @@ def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Cell], side
     for side, runs in sides.items():
         settings = json.loads(runs.rows[0]["hyperparameters"]) if runs.rows else {}
         own = {"label": named(configuration.models[cells[side].model].label, settings), "runs": len(runs.rows)}
-        own |= ours_of(runs.rows, metric, configuration.metrics[metric]) | {"naive": runs.naive_name}
+        own |= ours_of(runs.rows, metric, configuration.metrics[metric])
         record |= {side: cells[side].model, **{f"{side}_{name}": number for name, number in own.items()}}
     return record
 
@@ -158,7 +158,7 @@ def named(label: str, settings: Mapping[str, object]) -> str:
 
 def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
     """The lead of `one` over `other`, tested where both have three seeds, and the side ahead has learned and no failed
-    runs; NaN where there is none. `gate`: what the side ahead is not shown to beat; "" where it is.
+    runs; NaN where there is none. `gate`: `UNLEARNED` where the side ahead is not shown to have learned; else "".
 
     Args:
         blocks: whether the runs of a seed are compared with each other alone.
@@ -175,7 +175,7 @@ def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
     gains = [ahead.sign * (ahead.scores[seed] - ahead.naive[seed]) for seed in ahead.scores if seed in ahead.naive]
     few = len(ahead.values) < FEWEST
     learned = all(gain > 0 for gain in gains) if few else ahead.learned(LEARNING) is not False
-    found = NONE | {"difference": lead, "gate": "" if learned else gate(ahead.naive_name)}
+    found = NONE | {"difference": lead, "gate": "" if learned else UNLEARNED}
     if not learned or ahead.failed or any(len(runs.values) < FEWEST for runs in sides):
         return found
     (own, *_), _ = estimates([one, other], blocks, (one.sign, -one.sign))
@@ -206,8 +206,7 @@ def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
 
 def _side_text(record: Record, side: str, decimals: int) -> str:
     own = {name.removeprefix(f"{side}_"): value for name, value in record.items() if name.startswith(f"{side}_")}
-    none = "none learned" if gate(own["naive"]) == UNLEARNED else f"none beats {own['naive']}"
-    return ours_text(own, decimals, *([none] if own["learned"] == 0 and own["n"] else []))
+    return ours_text(own, decimals, *(["none learned"] if own["learned"] == 0 and own["n"] else []))
 
 
 def decimals_of(std: float) -> int:

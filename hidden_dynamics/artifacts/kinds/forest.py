@@ -10,7 +10,7 @@ from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.artifacts.questions import WITH_A_WAY, Comparison, Difference, compared, model_of
 from hidden_dynamics.artifacts.sheet import legend_entry, page, style
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNBEATEN, UNDECIDED, word
+from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, UNLEARNED, word
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, find
 from hidden_dynamics.configuration.schema import Metric
@@ -28,7 +28,7 @@ STYLES: dict[str, dict[str, Any]] = {  # Okabe and Ito's colours; told apart by 
     HOLDS: {"color": "#0072B2", "marker": "o"},
     FAILS: {"color": "#D55E00", "marker": "X"},
     UNDECIDED: {"color": "0.35", "marker": "s"},
-    UNBEATEN: {"color": "0.7", "marker": "v"},
+    UNLEARNED: {"color": "0.7", "marker": "v"},
     PAPERS: {"color": "0.15", "marker": "D", "mfc": "white"},
 }
 BARS = {"95 % interval": 3.2, "family-wise 95 %": 1.0}  # points: how wide they are drawn
@@ -91,7 +91,7 @@ class Forest(Artifact):
         own, first = [one for one in self.comparisons(claims) if one.effects], self.settings.tables
 
         def rank(one: Comparison) -> tuple[bool, bool, float]:
-            return one.verdict == UNBEATEN, one.row["artifact"] not in first, -abs(one.effects["effect"])
+            return one.verdict == UNLEARNED, one.row["artifact"] not in first, -abs(one.effects["effect"])
 
         return sorted(sorted(own, key=rank)[:MOST], key=lambda one: (one.place, one.about, -one.effects["effect"]))
 
@@ -134,7 +134,7 @@ def draw(artifact: Forest, sources: Sources) -> "Figure":
         shown = iter(differences)
         for y, (text, row) in enumerate(lines):
             if row:
-                colour = "0.55" if row.verdict == UNBEATEN else "black"
+                colour = "0.55" if row.verdict == UNLEARNED else "black"
                 labels.text(0, y, f"  {text}", va="center", fontsize=SIZE, color=colour, gid=f"label {row.row['id']}")
                 draw_row(ax, y, row, next(shown))
             else:
