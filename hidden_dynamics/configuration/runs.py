@@ -245,12 +245,8 @@ def variants_taken(configuration: Configuration, task: str, model: str) -> dict[
     """
     entry, model = configuration.tasks[task], configuration.models[model].control_of or model
     choices = [entry.models[model].variants, entry.variants, configuration.settings.variants]
-    taken = {}
-    for name, variant in configuration.variants.items():
-        if variant.concerns(task, model):
-            value = next((choice[key] for choice in choices for key in (name, "default") if key in choice), "published")
-            taken[name] = value if value in variant.values else "published"  # `released` of one that has no such value
-    return taken
+    variants = configuration.variants.items()
+    return {name: variant.taken(name, choices) for name, variant in variants if variant.concerns(task, model)}
 
 
 def _consequences(configuration: Configuration, variants: dict[str, str]) -> dict[str, dict]:
