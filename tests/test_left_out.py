@@ -11,7 +11,8 @@ from hidden_dynamics.artifacts.kinds.curves import Curves
 from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.claims.expand import all_claims
 from hidden_dynamics.claims.verdict import NOT_RUN
-from hidden_dynamics.configuration.runs import all_runs
+from hidden_dynamics.configuration.checks import check_runs
+from hidden_dynamics.configuration.runs import all_runs, runs_on
 
 WITHOUT = {"leave_out": ["svhn"]}
 SAID = "Left out by the user (leave_out): SVHN; so there are no runs of svhn_images."
@@ -44,6 +45,15 @@ def test_only_the_tasks_that_are_chosen_have_runs(configured):
     ]
     drawn_of = load_artifacts(chosen)
     assert "acenode_table7" in drawn_of and "acenode_table8" not in drawn_of
+
+
+def test_a_task_that_is_run_by_name_has_runs_where_only_names_it(configured):
+    everything = configured(scale="demo")
+    assert "mnist_dtriv" not in {run.task for run in all_runs(everything)}
+    assert len(runs_on(everything, "mnist_dtriv")) == 6  # whose files may be asked for
+    named = configured(scale="paper", only=["mnist_dtriv", "mnist"])
+    assert {run.task for run in all_runs(named)} == {"mnist_dtriv", "mnist"}
+    check_runs(named)
 
 
 def test_of_a_task_the_models_that_are_chosen_alone_have_runs(configured):

@@ -267,7 +267,7 @@ def _as_prepared(configuration: Configuration, name: str) -> schema.Task:
         if data and configuration.replaced(name):
             place = f"overrides.tasks.{name}.variants" if variant in task.variants else "variants"
             original, title = (configuration.title_of(of) for of in (configuration.replaced(name), task.dataset))
-            text = f"{value} is of {original}, and at scale {configuration.scale_name} {name} has {title} instead: leave it out."
+            text = f"{value} is of {original}; here, task {name} has {title} instead. Take it where the task has {original}."
             raise mistake(f"config.yaml: {place}.{variant}", text)
         task = task.model_copy(update={"data": task.data | data}) if data else task
     return task

@@ -103,9 +103,10 @@ def _sha256(text: str) -> str:
 
 
 def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:
-    """Every configured run, in the order of the configuration."""
-    given = None if seeds is None else list(seeds)
-    return [run for task in configuration.tasks for run in runs_on(configuration, task, given)]
+    """Every configured run, in the order of the configuration, but of tasks that are run by name and not named."""
+    given, named = None if seeds is None else list(seeds), configuration.chosen_tasks
+    tasks = [name for name, task in configuration.tasks.items() if name in named or not task.by_name]
+    return [run for task in tasks for run in runs_on(configuration, task, given)]
 
 
 def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = None) -> list[Run]:

@@ -232,6 +232,7 @@ class Task(Entry):
 
     Attributes:
         seeds: where it is not the scale's: an experiment over random splits needs more of them.
+        by_name: nothing shows its results: it is trained where `only` names it, or a file of a run is asked for.
     """
 
     title: str
@@ -245,6 +246,7 @@ class Task(Entry):
     network: ClassName | None = None
     published_as: str | None = None
     seeds: Seeds | None = None
+    by_name: bool = False
     training: Training
     models: dict[str, TaskModel]
 

@@ -1,8 +1,8 @@
 """Bring one file of a dataset from a local mirror or the network, and check its content.
 
 What is checked is the content (size and SHA-256 once gzip is undone), not what carries it: mirrors compress the same
-bytes differently. For the same reason a tar archive is known by its members. A SHA-256 that no source states is recorded
-beside the file, `<name>.sha256`, at its first download; from then on the file is held to it.
+bytes differently. For the same reason a tar archive is known by its members. A SHA-256 that no source states is
+recorded beside the file, `<name>.sha256`, at its first download; from then on the file is held to it.
 """
 
 import hashlib

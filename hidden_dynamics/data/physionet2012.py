@@ -40,8 +40,7 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """The arrays of `stay_records`, of all sets together, 4,000 records of each; where `order` is "released", those of a
-    set in the authors' order."""
+    """The arrays of `stay_records`, of all sets together: 4,000 records of each, in their `order`."""
     chosen = typed(Settings, settings, "physionet2012")
     parts = []
     for name in chosen.sets:
