@@ -264,10 +264,10 @@ def _as_prepared(configuration: Configuration, name: str) -> schema.Task:
     for variant, entry in configuration.variants.items():
         value = entry.taken(variant, [task.variants, chosen])
         data = entry.values[value].data if entry.tasks and name in entry.tasks else {}
-        if data and configuration.replaced(name):
+        if data and (replaced := configuration.replaced(name)):
             place = f"overrides.tasks.{name}.variants" if variant in task.variants else "variants"
-            original, title = (configuration.title_of(of) for of in (configuration.replaced(name), task.dataset))
-            text = f"{value} is of {original}; here, task {name} has {title} instead. Take it where the task has {original}."
+            original, title = map(configuration.title_of, (replaced, task.dataset))
+            text = f"{value} is of {original}, in whose place task {name} has {title}. Leave it out."
             raise mistake(f"config.yaml: {place}.{variant}", text)
         task = task.model_copy(update={"data": task.data | data}) if data else task
     return task

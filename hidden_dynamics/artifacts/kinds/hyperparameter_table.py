@@ -137,11 +137,9 @@ def _configured(artifact: HyperparameterTable) -> list[Cell]:
 
 def _lacking(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
     """What of the printed rows no task, model or size is configured for."""
-    labels = {name: model.label for name, model in artifact.configuration.models.items()}
-    shown = [row.printed for row in rows]
+    models, shown = artifact.configuration.models, [row.printed for row in rows]
     texts = [
-        f"{row['printed']}, {labels.get(row['model'], row['model'])}"
-        + (f", N = {row['size']}" if "size" in row else "")
+        f"{row['printed']}, {models[row['model']].label}" + (f", N = {row['size']}" if "size" in row else "")
         for row in artifact.published.rows
         if row not in shown
     ]
