@@ -84,6 +84,11 @@ def data_to_train_on(jobs, wildcards):
     return data_of(runs)
 
 
+def raw_files(task):
+    """The downloads that a task's data are prepared of."""
+    return [PATHS.raw(task.dataset, file) for file in CONFIGURATION.datasets[task.dataset].files_for(task.data)]
+
+
 def raw_option(dataset):
     """Where the raw files are. A copy of the user's own is found in the settings: where it lies is no parameter."""
     return "" if CONFIGURATION.datasets[dataset].own_copy else f"--raw {shlex.quote(PATHS.raw(dataset))}"

@@ -1,7 +1,8 @@
 # Downloads, and arrays made of them.
 
-FILES = {name: list(dataset.files) for name, dataset in CONFIGURATION.datasets.items()}
 PREPARED = {Path(PATHS.prepared(task.dataset, task.data)).stem: task for task in CONFIGURATION.tasks.values()}
+FILES = {file for dataset in CONFIGURATION.datasets.values() for file in dataset.files}
+RECORDED = "not known beforehand, recorded beside it"  # what is said of a sum that no source states
 
 
 rule fetch:
@@ -11,7 +12,7 @@ rule fetch:
     log:
         "logs/fetch/{dataset}/{file}.log",
     wildcard_constraints:
-        file="|".join(sorted({re.escape(file) for files in FILES.values() for file in files})),
+        file="|".join(sorted(map(re.escape, FILES))),
     priority: 100  # runs wait for it
     conda:
         "../envs/light.yaml"
@@ -20,15 +21,15 @@ rule fetch:
         mem_mb=500,
         runtime=60,
     params:
-        sha256=lambda wildcards: CONFIGURATION.datasets[wildcards.dataset].files[wildcards.file].sha256,
+        sha256=lambda wildcards: CONFIGURATION.datasets[wildcards.dataset].files[wildcards.file].sha256 or RECORDED,
     message:
-        "Downloading {wildcards.file} of {wildcards.dataset}: {output}"
+        "Downloading {wildcards.file} of {wildcards.dataset}: {output} (SHA-256 {params.sha256})"
     shell:
         "python scripts/fetch.py --dataset {wildcards.dataset} --file {wildcards.file} --output {output:q}"
         f" {MIRROR} > {{log:q}} 2>&1"
 
 
-# One rule for each environment: torch is large, and of datasets only speech needs it.
+# One rule for each environment: torch is large, and few datasets need it.
 for environment in sorted({dataset.environment for dataset in CONFIGURATION.datasets.values()}):
     prepared_there = [
         re.escape(name)
@@ -42,10 +43,7 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
         name:
             name
         input:
-            lambda wildcards: [
-                PATHS.raw(PREPARED[wildcards.prepared].dataset, file)
-                for file in FILES[PREPARED[wildcards.prepared].dataset]
-            ],
+            lambda wildcards: raw_files(PREPARED[wildcards.prepared]),
         output:
             arrays=f"{PATHS.data}/prepared/{{prepared}}.npz",
             about=f"{PATHS.data}/prepared/{{prepared}}.json",

@@ -25,10 +25,9 @@ def main() -> None:
     name = known(arguments.dataset, datasets, "dataset", "--dataset")
     dataset, settings = datasets[name], read_settings(arguments.settings)
     raw = arguments.raw or raw_directory(name, load(parse_settings(None)))
-    for file, about in dataset.files.items():
-        verify(raw / file, about)
+    files = {file: verify(raw / file, about) for file, about in dataset.files_for(settings).items()}
     arrays = module_of(name, dataset).prepare(raw, settings)
-    prepared.save(arguments.output, arrays, provenance(name, dataset, settings, arrays))
+    prepared.save(arguments.output, arrays, provenance(name, dataset, settings, arrays, files))
 
 
 def read_settings(text: str) -> dict:

@@ -188,7 +188,7 @@ def from_mirror(tmp_path: Path) -> Callable[[str], Path]:
         mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
         if not mirror:
             pytest.skip(f"HIDDEN_DYNAMICS_MIRROR names no mirror with the real {dataset.title}")
-        for file, about in dataset.files.items():
+        for file, about in dataset.files_for({}).items():
             fetch(name, file, about, tmp_path / file, mirror)
             verify(tmp_path / file, about)
         return tmp_path

@@ -314,6 +314,25 @@ def test_verify(tmp_path: Path):
         verify(path, remote())
 
 
+def test_a_sum_that_no_source_states_is_recorded_at_the_first_download_and_holds(
+    server: Server, tmp_path: Path, capsys
+):
+    first, other = (remote(server.serve(*answer)) for answer in (("/a", whole(PACKED)), ("/b", whole(b"another"))))
+    first, other = (file.model_copy(update={"size": None, "sha256": None}) for file in (first, other))
+    path = tmp_path / "data.bin"
+    path.write_bytes(CONTENT)
+    with refused("no SHA-256", file=path):
+        verify(path, first)
+    fetch("toy", "data.bin", first, path)
+    assert verify(path, first) == remote().sha256 and remote().sha256 in capsys.readouterr().err
+    assert left_behind(tmp_path) == ["data.bin", "data.bin.sha256"]
+    with refused(f"expected .* {remote().sha256}", file=path):
+        fetch("toy", "data.bin", other, path)
+    path.write_bytes(b"another")
+    with refused(f"expected .* {remote().sha256}", file=path):
+        verify(path, other)
+
+
 # Archives
 
 

@@ -9,7 +9,7 @@ from drawn import artifact_at
 from hidden_dynamics.artifacts.kinds.hyperparameter_table import Row
 from hidden_dynamics.artifacts.tables import Table, markdown
 
-ROWS = {6: 21, 7: 21, 8: 13, 9: 13, 10: 13}  # by table: models on their tasks and sizes
+ROWS = {6: 24, 7: 21, 8: 13, 9: 13, 10: 13}  # by table: models on their tasks and sizes
 
 
 def table_of(number: int, scale: str = "paper", **settings: Any) -> Table:
@@ -46,8 +46,15 @@ def test_a_note_marks_what_deviates_and_whose_it_is():
     assert "averaging none" in note
 
 
+def test_a_printed_row_that_is_not_configured_is_named():
+    assert not [note for note in table_of(6).notes if "not configured" in note]
+    fewer = {"dtriv": {"sizes": [170]}}
+    notes = table_of(6, overrides={"tasks": {"mnist_dtriv": {"models": fewer}}}).notes
+    assert "Printed, and not configured here: MNIST, DTRIV, N = 360; MNIST, DTRIV, N = 512." in notes
+
+
 def test_what_is_published_and_not_configured_differs():
-    row = Row(None, True, {"alpha": 0.9, "optimiser": "adam"}, {"alpha": 0.9, "beta": 0.1, "optimiser": "Adam"}, {})
+    row = Row(None, {}, {"alpha": 0.9, "optimiser": "adam"}, {"alpha": 0.9, "beta": 0.1, "optimiser": "Adam"}, {})
     assert row.differing == ["beta"] and row.text("beta") == "– (published 0.1)" and row.text("optimiser") == "adam"
 
 

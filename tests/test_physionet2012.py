@@ -1,17 +1,22 @@
 """PhysioNet 2012: records of stays in intensive care, read from small files in the original format."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from raw import pack
+from sklearn.model_selection import train_test_split
 
 from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import physionet2012, prepared
 from hidden_dynamics.data.physionet2012 import parse
 from hidden_dynamics.data.stay_records import PARAMETERS, QUANTUM
+from hidden_dynamics.tasks.partly_observed import split
 
 HEADER = "Time,Parameter,Value"
 TIMES = [f"{minute // 60:02}:{minute % 60:02}" for minute in range(48 * 60 + 1)]
@@ -90,7 +95,8 @@ NUMBERS = {"a": range(100, 106), "b": range(200, 206)}
 def small(tmp_path: Path) -> Path:
     """A directory with both sets, of six records each."""
     for name, numbers in NUMBERS.items():
-        records = {f"{number}.txt": record(number, "00:00,Age,54", "01:00,HR,73") for number in numbers}
+        heart = {number: [f"0{hour}:00,HR,{number}" for hour in range(1, 2 + number % 3)] for number in numbers}
+        records = {f"{number}.txt": record(number, "00:00,Age,54", *heart[number]) for number in numbers}
         # As the official archive has them, in a folder; another tool's notes beside them.
         members = {"._100.txt": b"notes"} | records
         (tmp_path / f"set-{name}.tar").write_bytes(
@@ -103,16 +109,49 @@ def small(tmp_path: Path) -> Path:
 def test_sets_are_read_one_after_another(small: Path):
     one, both = physionet2012.prepare(small, {}), physionet2012.prepare(small, {"sets": ["a", "b"]})
     assert one["ids"].tolist() == list(NUMBERS["a"]) and both["ids"].tolist() == [*NUMBERS["a"], *NUMBERS["b"]]
-    assert both["died"].tolist() == [False, True] * 6 and len(both["times"]) == both["lengths"].sum() == 24
+    assert both["died"].tolist() == [False, True] * 6 and len(both["times"]) == both["lengths"].sum() == 36
     assert physionet2012.prepare(small, {"sets": ["b"]})["ids"].tolist() == list(NUMBERS["b"])
     coarse = physionet2012.prepare(small, {"quantisation": 0.7})
-    assert coarse["times"].max() == np.float32(0.7)
+    assert coarse["times"].max() == np.float32(2.8)
+
+
+def released(path: Path, ids: Iterable[object]) -> None:
+    """A file as the authors' code makes it, of records with these ids."""
+    torch.save([(each, torch.zeros(2), torch.zeros(2, 41), torch.zeros(2, 41), None) for each in ids], path)
+
+
+def by_id(arrays: dict[str, np.ndarray]) -> dict[int, list]:
+    """What the arrays have of each stay."""
+    ends = np.cumsum(arrays["lengths"])[:-1]
+    rows = ([part.tolist() for part in np.split(arrays[name], ends)] for name in ("times", "values", "mask"))
+    return dict(zip(arrays["ids"].tolist(), zip(*rows, arrays["died"].tolist(), strict=True), strict=True))
+
+
+def test_stays_are_split_in_the_order_of_the_authors_file(small: Path):
+    order = []
+    for name, numbers in NUMBERS.items():
+        order += (ids := np.random.default_rng(0).permutation(numbers).tolist())
+        released(small / f"set-{name}_0.016.pt", map(str, ids))
+    as_released = physionet2012.prepare(small, {"sets": ["a", "b"], "order": "released"})
+    assert by_id(as_released) == by_id(physionet2012.prepare(small, {"sets": ["a", "b"]}))
+    tested = as_released["ids"][split(len(order), 0.1)["test"]].tolist()
+    assert tested == train_test_split(order, random_state=42, test_size=0.2)[1]
+
+
+@pytest.mark.parametrize("ids", [[Path("100")], [101, 100], ["one"], None])
+def test_another_file_than_the_authors_is_refused_and_nothing_in_it_is_run(small: Path, ids: list | None):
+    path = small / "set-a_0.016.pt"
+    path.write_bytes(b"version https://git-lfs.github.com/spec/v1") if ids is None else released(path, ids)
+    with refused(file=path):
+        physionet2012.prepare(small, {"order": "released"})
 
 
 def test_the_registry_and_the_module_agree():
     registry = load_datasets()
     dataset = registry["physionet2012"]
-    assert set(dataset.files) == {f"{kind}" for name in "ab" for kind in (f"set-{name}.tar", f"Outcomes-{name}.txt")}
+    by_number = {f"{kind}" for name in "ab" for kind in (f"set-{name}.tar", f"Outcomes-{name}.txt")}
+    assert set(dataset.files_for({"sets": ["a"]})) == by_number
+    assert set(dataset.files_for({"order": "released"})) - by_number == {f"set-{name}_0.016.pt" for name in "ab"}
     assert [file.count for name, file in dataset.files.items() if file.archive] == [4000] * 2
     assert registry["intensive_care_stays"].originals == ("physionet2012",)
 

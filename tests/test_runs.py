@@ -15,6 +15,7 @@ PLACES = {
     "hyperparameters": "hyperparameters",
     "settings": "task_settings",
     "training": "training",
+    "data": "data",
 }  # in a specification
 FIXED = {"speech_target"}  # by the tasks themselves: there is a task for either
 OF_THEIR_OWN = {  # whose variants are their own, whatever is taken elsewhere
@@ -155,6 +156,16 @@ def test_released_for_all_leaves_a_variant_without_such_a_value_as_published(con
     published, released = (spec_of(configured(variants={"default": all_}), "mnist", "lstm") for all_ in FOR_ALL)
     assert published == released
     assert released["variants"]["forget_fill"] == "published"
+
+
+def test_an_order_of_patients_is_taken_by_name_alone_for_a_whole_task_and_of_real_patients(configured):
+    default = spec_of(configured(scale="paper", variants={"default": "released"}), "physionet", "ode_rnn")
+    assert "patient_order" not in default["variants"] and "order" not in default["data"]
+    of_one = {"tasks": {"physionet": {"models": {"ode_rnn": {"variants": {"patient_order": "released"}}}}}}
+    with refused(file="config.yaml", key="overrides.tasks.physionet.models.ode_rnn.variants.patient_order"):
+        configured(scale="paper", overrides=of_one)
+    with refused(file="config.yaml", key="variants.patient_order"):
+        configured(scale="demo", variants={"patient_order": "released"})
 
 
 def test_seeds_are_blocks_where_the_data_differ_from_seed_to_seed(configured):

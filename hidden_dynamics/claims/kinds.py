@@ -14,7 +14,7 @@ from hidden_dynamics.claims.expand import ratio_of, region_of, smallest_p, strat
 from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
 from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, equivalence, paired, welch
 from hidden_dynamics.claims.verdict import UNLEARNED, plain
-from hidden_dynamics.configuration.runs import resampled
+from hidden_dynamics.configuration.runs import resampled, variants_taken
 from hidden_dynamics.papers.claims import KINDS
 from hidden_dynamics.papers.published import load_tasks, published_task
 
@@ -138,8 +138,9 @@ def testable(claim: Claim, evidence: Evidence) -> bool:
 
 def _undecidable(claim: Claim, evidence: Evidence) -> str:
     """Why no runs of ours could show a printed mean to be ours; "" where some could."""
-    paper, task = evidence.artifact.paper, published_task(evidence.configuration, claim.cells[0].task)
-    if load_tasks(paper).get(task, {}).get("test_set") == "unknown":
+    configuration, cell = evidence.configuration, claim.cells[0]
+    test_set = load_tasks(evidence.artifact.paper).get(published_task(configuration, cell.task), {}).get("test_set", {})
+    if test_set == "unknown" or not test_set.items() <= variants_taken(configuration, cell.task, cell.model).items():
         return "the paper’s test set is not known to be ours"
     (printed, margin), definitions = _printed_mean(claim, evidence), evidence.definitions
     alone = welch([Sample(0.0, 0.0, math.inf), printed])  # however many seeds we have

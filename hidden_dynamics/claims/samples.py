@@ -170,6 +170,8 @@ class Evidence:
     def absent(self, claim: Claim) -> str:
         """The cells of a claim that have no runs, as the reason why it was not run; "" where all have some."""
         absent = [cell for cell in claim.cells if not self.rows(claim, cell)]
+        if absent and not self.artifact.shown():
+            return f"the table or figure is not made at this scale: it needs {self.artifact.needed}"
         left_out = [self.configuration.left_out.get(cell.task) for cell in absent]
         if any(left_out):
             return f"{' and '.join(dict.fromkeys(filter(None, left_out)))} is left out"

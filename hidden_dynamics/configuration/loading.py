@@ -9,7 +9,7 @@ import itertools
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +185,7 @@ def load(settings: Mapping[str, object] | None = None, directory: Path = ROOT) -
         **{name: parts[name] for name in ("datasets", "metrics", "models", "variants")},
     )
     _check_names(configuration)
-    return configuration
+    return replace(configuration, tasks={name: _as_prepared(configuration, name) for name in tasks})
 
 
 def load_datasets(path: Path = DATASETS) -> dict[str, schema.Dataset]:
@@ -258,6 +258,21 @@ def _merge_artifacts(raw: Mapping, scale: str, settings: Mapping) -> dict[str, l
     return layers
 
 
+def _as_prepared(configuration: Configuration, name: str) -> schema.Task:
+    """The task with its data prepared as variants have it; a `UserError` where a stand-in is in their place."""
+    task, chosen = configuration.tasks[name], configuration.settings.variants
+    for variant, entry in configuration.variants.items():
+        value = entry.taken(variant, [task.variants, chosen])
+        data = entry.values[value].data if entry.tasks and name in entry.tasks else {}
+        if data and (replaced := configuration.replaced(name)):
+            place = f"overrides.tasks.{name}.variants" if variant in task.variants else "variants"
+            original, title = map(configuration.title_of, (replaced, task.dataset))
+            text = f"{value} is of {original}, in whose place task {name} has {title}. Leave it out."
+            raise mistake(f"config.yaml: {place}.{variant}", text)
+        task = task.model_copy(update={"data": task.data | data}) if data else task
+    return task
+
+
 def _check_tasks(parts: Mapping, tasks: Mapping[str, schema.Task], origin: str) -> None:
     """Every name that a task uses must be defined, and its runs must differ in name; `origin` was merged last."""
     within = f"{origin}." if ": " in origin else f"{origin}: "
@@ -268,6 +283,10 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, schema.Task], origin: str) 
         for model, entry in task.models.items():
             known(model, parts["models"], "model", f"{within}{name}.models")
             _check_variants(parts["variants"], entry.variants, f"{within}{name}.models.{model}.variants")
+            for variant in entry.variants:
+                if variant in parts["variants"] and parts["variants"][variant].prepares:
+                    text = "all models of a task have the same data: expected it among the task's variants."
+                    raise mistake(f"{within}{name}.models.{model}.variants.{variant}", text)
             _check_sizes(name, task, model, entry, within)
             for training in [entry.training, *(of.training for of in entry.by_size.values())]:
                 _check_training(task.training, training, f"{within}{name}.models.{model}.training")

@@ -103,9 +103,10 @@ def _sha256(text: str) -> str:
 
 
 def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:
-    """Every configured run, in the order of the configuration."""
-    given = None if seeds is None else list(seeds)
-    return [run for task in configuration.tasks for run in runs_on(configuration, task, given)]
+    """Every configured run, in the order of the configuration, but of tasks that are run by name and not named."""
+    given, named = None if seeds is None else list(seeds), configuration.chosen_tasks
+    tasks = [name for name, task in configuration.tasks.items() if name in named or not task.by_name]
+    return [run for task in tasks for run in runs_on(configuration, task, given)]
 
 
 def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = None) -> list[Run]:
@@ -245,12 +246,8 @@ def variants_taken(configuration: Configuration, task: str, model: str) -> dict[
     """
     entry, model = configuration.tasks[task], configuration.models[model].control_of or model
     choices = [entry.models[model].variants, entry.variants, configuration.settings.variants]
-    taken = {}
-    for name, variant in configuration.variants.items():
-        if variant.concerns(task, model):
-            value = next((choice[key] for choice in choices for key in (name, "default") if key in choice), "published")
-            taken[name] = value if value in variant.values else "published"  # `released` of one that has no such value
-    return taken
+    variants = configuration.variants.items()
+    return {name: variant.taken(name, choices) for name, variant in variants if variant.concerns(task, model)}
 
 
 def _consequences(configuration: Configuration, variants: dict[str, str]) -> dict[str, dict]:

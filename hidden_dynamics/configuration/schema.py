@@ -4,7 +4,7 @@ An artifact's settings are its kind's (hidden_dynamics.artifacts); here it has a
 """
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
@@ -232,6 +232,7 @@ class Task(Entry):
 
     Attributes:
         seeds: where it is not the scale's: an experiment over random splits needs more of them.
+        by_name: nothing shows its results: it is trained where `only` names it, or a file of a run is asked for.
     """
 
     title: str
@@ -245,6 +246,7 @@ class Task(Entry):
     network: ClassName | None = None
     published_as: str | None = None
     seeds: Seeds | None = None
+    by_name: bool = False
     training: Training
     models: dict[str, TaskModel]
 
@@ -294,6 +296,7 @@ class Effect(Entry):
     """The effect of a variant's value on a run's specification.
 
     Attributes:
+        data: settings with which a task's data are prepared: all models of a task have the same.
         blocks: data differ from seed to seed, so that runs are comparable within a seed only; in no specification.
         resampled: where a seed's data are a random part of the same data, examples tested over examples trained on,
             n_test / n_train: what blocks share makes their mean less sure than as many blocks of data of their own.
@@ -305,6 +308,7 @@ class Effect(Entry):
     hyperparameters: Free = {}
     settings: Free = {}
     training: Free = {}
+    data: Free = {}
 
     @model_validator(mode="after")
     def _resamples_blocks(self) -> "Effect":
@@ -320,7 +324,7 @@ class Variant(Entry):
         published: the paper's text, taken unless another is chosen.
         released: the authors' code, where it differs from that. Where it does not, or there is none, this one is
             `published` when `released` is chosen for all.
-        others: what can reasonably be run beside these, by name.
+        others: what can reasonably be run beside these, by name alone, even where the name is `released`.
         later: it was added after runs had been published: the specification of a run that takes the text does not name
             it, so that these are still the same.
     """
@@ -344,14 +348,30 @@ class Variant(Entry):
         """What each value sets, by the name that chooses it."""
         return {"published": self.published, **({"released": self.released} if self.released else {}), **self.others}
 
+    @property
+    def prepares(self) -> bool:
+        """Whether it is of how data are prepared."""
+        return any(effect.data for effect in self.values.values())
+
     def concerns(self, task: str, model: str) -> bool:
         return (self.models is None or model in self.models) and (self.tasks is None or task in self.tasks)
+
+    def taken(self, name: str, choices: Iterable[Variants]) -> str:
+        """Its value by the first of these choices that names it, or a default. By default `released` is the code alone,
+        and `published` where that says nothing else."""
+        for choice in choices:
+            if name in choice or "default" in choice:
+                default = "released" if choice.get("default") == "released" and self.released else "published"
+                return choice.get(name, default)
+        return "published"
 
 
 class RemoteFile(Entry):
     """One file to download: `size` (bytes) and `sha256` are those of its content once decompressed.
 
-    `size` is None where no source states it: the sum alone decides then. Without `urls`, the file is in a mirror alone.
+    `size` is None where no source states it: the sum alone decides then. Where none states that either, `sha256` is
+    None: the sum is recorded at the first download. Without `urls`, the file is in a mirror alone. It is needed where
+    data are prepared with the settings `where`.
 
     An archive is known by its members, because the same files are packed differently from place to place. `members` is
     a pattern on base names, `count` says how many files match it, `size` is the sum of their bytes, and `sha256` is
@@ -359,11 +379,12 @@ class RemoteFile(Entry):
     """
 
     size: Whole | None
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None
     urls: list[Annotated[str, Field(pattern=r"^https?://")]]
     archive: Literal["tar"] | None = None
     members: Annotated[str, Field(min_length=1)] | None = None
     count: Whole | None = None
+    where: Free = {}
 
     @model_validator(mode="after")
     def _archives_are_complete(self) -> "RemoteFile":
@@ -400,6 +421,10 @@ class Dataset(Entry):
     def originals(self) -> tuple[str, ...]:
         """The datasets that this one may replace; none for the real thing."""
         return listed(self.stand_in_for)
+
+    def files_for(self, data: Mapping[str, object]) -> dict[str, RemoteFile]:
+        """The files that it is prepared of with these settings."""
+        return {name: file for name, file in self.files.items() if file.where.items() <= data.items()}
 
     def titled(self, data: Mapping[str, object]) -> str:
         """Its title where it is prepared with these settings: "MNIST averaged to 14 × 14"."""

@@ -1,7 +1,8 @@
 """Bring one file of a dataset from a local mirror or the network, and check its content.
 
 What is checked is the content (size and SHA-256 once gzip is undone), not what carries it: mirrors compress the same
-bytes differently. For the same reason a tar archive is known by its members.
+bytes differently. For the same reason a tar archive is known by its members. A SHA-256 that no source states is
+recorded beside the file, `<name>.sha256`, at its first download; from then on the file is held to it.
 """
 
 import hashlib
@@ -72,12 +73,15 @@ def fetch(
             if waited and destination.is_file():  # one was left of a workflow that was killed, and has brought it
                 return
             files.sweep(destination.parent, [destination.name])
+            file = _held_to(file, destination)
             for source in (*copies, *file.urls):
                 print(f"{label}: from {source}", file=sys.stderr, flush=True)
                 try:
                     if isinstance(source, Path):
-                        return _unpack(source, file, destination)
-                    return _from_url(source, file, destination, retries, pause, timeout, patience)
+                        _unpack(source, file, destination)
+                    else:
+                        _from_url(source, file, destination, retries, pause, timeout, patience)
+                    return None if file.sha256 else _record(destination, label)
                 except _Refused as refusal:
                     tried.append(f"  - {source}: {refusal}")
                     print(f"{label}: {refusal}", file=sys.stderr, flush=True)
@@ -93,17 +97,42 @@ def fetch(
     raise UserError(f"{label} could not be fetched:\n{sources}\n{advice}", file=destination)
 
 
-def verify(path: str | Path, file: RemoteFile) -> None:
-    """Check that the content of `path` is that of `file`.
+def verify(path: str | Path, file: RemoteFile) -> str:
+    """Check that the content of `path` is that of `file`; its SHA-256.
 
     Raises:
         UserError: it is missing, unreadable, truncated or altered; the message names it and says what was expected.
     """
+    file = _held_to(file, Path(path))
     try:
         for _ in _verified(Path(path), file):
             pass
+        if file.sha256 is None:
+            raise _Refused("no SHA-256 of it is recorded")
     except _Refused as refusal:
         raise UserError(f"{path}: {refusal}. Delete it and fetch it again.", file=path) from None
+    return file.sha256
+
+
+def _recorded(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _held_to(file: RemoteFile, path: Path) -> RemoteFile:
+    """The file with its SHA-256: the registry's, or what was recorded at the first download; None before it."""
+    record = _recorded(path)
+    if file.sha256 is not None or not record.is_file():
+        return file
+    return file.model_copy(update={"sha256": record.read_text(encoding="utf-8").split()[0]})
+
+
+def _record(path: Path, label: str) -> None:
+    with path.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    with files.atomic(_recorded(path)) as out:
+        out.write(f"{digest}  {path.name}\n")  # as sha256sum reads it
+    text = f"{label}: no source states its SHA-256. What came has {digest}, recorded in {_recorded(path)}"
+    print(f"{text}: from now on it is held to that.", file=sys.stderr, flush=True)
 
 
 class _Refused(Exception):
@@ -209,7 +238,7 @@ def _verified(source: Path, file: RemoteFile) -> Iterator[bytes]:
 
 
 def _compare(file: RemoteFile, size: int, digest: str) -> None:
-    expected = size if file.size is None else file.size
-    if (size, digest) != (expected, file.sha256):
+    expected, stated = size if file.size is None else file.size, file.sha256 or digest
+    if (size, digest) != (expected, stated):
         what = f"members {file.members!r} of the archive" if file.archive else "content"
-        raise _Refused(f"the {what}: {size:,} bytes with SHA-256 {digest}; expected {expected:,} with {file.sha256}")
+        raise _Refused(f"the {what}: {size:,} bytes with SHA-256 {digest}; expected {expected:,} with {stated}")

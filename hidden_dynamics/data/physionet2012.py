@@ -6,19 +6,23 @@ reads them. ACE-NODE classifies set A, and interpolates and extrapolates both.
 A record is a file `<id>.txt` with the header `Time,Parameter,Value`, the line `00:00,RecordID,<id>`, and then a line
 for each measurement: time since admission (hh:mm, until 48:00), parameter and value. The outcomes of a set of records
 are a CSV table with a line for each.
+
+The authors' repository has a file of each set, in the order in which their code took the records and then split them: a
+list of (id, times, values, mask, label) that torch saved. Of it the ids alone are used.
 """
 
 import io
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, Field
 
 from hidden_dynamics.configuration.entries import Entry, typed
-from hidden_dynamics.data import archives, stay_records
+from hidden_dynamics.data import archives, ragged, stay_records
+from hidden_dynamics.errors import UserError
 
 MEMBERS = "[0-9]*.txt"  # base names of records in an archive
 
@@ -32,16 +36,18 @@ def _in_order(sets: list) -> list:
 class Settings(Entry):
     sets: Annotated[list, AfterValidator(_in_order)] = ["a"]
     quantisation: float = Field(stay_records.QUANTUM, ge=0.001, le=1)  # hours
+    order: Literal["number", "released"] = "number"
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """The arrays of `stay_records`, of all sets together: 4,000 records of each."""
+    """The arrays of `stay_records`, of all sets together: 4,000 records of each, in their `order`."""
     chosen = typed(Settings, settings, "physionet2012")
     parts = []
     for name in chosen.sets:
         records = archives.fetched_members(Path(raw, f"set-{name}.tar"), MEMBERS)
         outcomes = Path(raw, f"Outcomes-{name}.txt").read_bytes()
-        parts.append(parse((content for _, content in records), outcomes, chosen.quantisation))
+        part = parse((content for _, content in records), outcomes, chosen.quantisation)
+        parts.append(part if chosen.order == "number" else as_released(part, Path(raw, f"set-{name}_0.016.pt")))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -61,3 +67,34 @@ def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = stay_recor
     arrays = stay_records.stays(ids, hours[table["time"].cat.codes], parameter, value, quantum)
     died = pd.read_csv(io.BytesIO(outcomes), index_col="RecordID")["In-hospital_death"]
     return arrays | {"died": died.loc[arrays["ids"]].to_numpy() == 1}
+
+
+def as_released(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndarray]:
+    """A set's arrays in the order of the records in the authors' file, which is read as data: nothing in it is run.
+
+    Raises:
+        UserError: it is something else, or its ids are not the set's.
+    """
+    import torch  # here alone: it takes seconds
+
+    try:
+        records = torch.load(path, map_location="cpu", weights_only=True)
+        ids = np.array([int(number) for number, _times, _values, _mask, _label in records])
+    except Exception as error:  # another file raises almost anything
+        raise _not_the_order(
+            path, f"as a list of (id, times, values, mask, label), saved by torch ({error!r})"
+        ) from error
+    if not np.array_equal(np.sort(ids), arrays["ids"]):
+        raise _not_the_order(
+            path, f"as the order of {len(arrays['ids'])} records: it has other ids, {len(ids)} of them"
+        )
+    stays = np.searchsorted(arrays["ids"], ids)
+    lengths = arrays["lengths"][stays]
+    shifts = ragged.starts(arrays["lengths"])[stays] - ragged.starts(lengths)
+    rows = np.arange(len(arrays["times"])) + np.repeat(shifts, lengths)
+    return {name: array[rows if name in ("times", "values", "mask") else stays] for name, array in arrays.items()}
+
+
+def _not_the_order(path: Path, problem: str) -> UserError:
+    advice = f"Delete it and {path.name}.sha256, and run again, or take the variant patient_order as published."
+    return UserError(f"{path} cannot be read {problem}. {advice}", file=path)

@@ -5,7 +5,7 @@ values   (rows, 41), float32, in the units of the challenge, -1 for an unknown h
          where a parameter was not measured
 mask     (rows, 41), bool, whether it was
 lengths  (stays,), int64, how many rows each stay has
-ids      (stays,), int64, ascending
+ids      (stays,), int64, ascending where no other order is asked for
 died     (stays,), bool, whether the patient died in the hospital
 """
 

@@ -66,6 +66,7 @@ def draw(artifact: HyperparameterTable, sources: Sources) -> Table:
         *_details(artifact, rows),
         variants_note(row.run.spec["variants"] for row in rows),
         f"{count} values differ from the published ones, which stand beside them.",
+        *_lacking(artifact, rows),
         *(f"{COLUMNS[name]} = {_text(value)} by definition of the cell." for name, value in _by_definition(artifact)),
         *published.notes,
     ]
@@ -88,11 +89,11 @@ class Row:
     Names are dataset, size, "data.<key>", and those of `COLUMNS` and `DETAILS`, "rates.factor" where one is a mapping.
 
     Attributes:
-        printed: whether the paper's table has it.
+        printed: the row of the paper's table, if that has it.
     """
 
     run: Run
-    printed: bool
+    printed: Mapping[str, Any] | None
     ours: Mapping[str, Any]
     published: Mapping[str, Any]
     released: Mapping[str, Any]
@@ -134,6 +135,17 @@ def _configured(artifact: HyperparameterTable) -> list[Cell]:
     ]
 
 
+def _lacking(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
+    """What of the printed rows no task, model or size is configured for."""
+    models, shown = artifact.configuration.models, [row.printed for row in rows]
+    texts = [
+        f"{row['printed']}, {models[row['model']].label}" + (f", N = {row['size']}" if "size" in row else "")
+        for row in artifact.published.rows
+        if row not in shown
+    ]
+    return [f"Printed, and not configured here: {'; '.join(texts)}."] if texts else []
+
+
 def _row_of(artifact: HyperparameterTable, cell: Cell) -> Row:
     """The configured values of a run beside those of the table's row, the text about the task, and the scripts."""
     published, task = artifact.published, published_task(artifact.configuration, cell.task)
@@ -153,9 +165,7 @@ def _row_of(artifact: HyperparameterTable, cell: Cell) -> Row:
     scripts |= {"size": scripts["hidden_size"]} if "hidden_size" in scripts else {}
     shown = [name for name in {**ours, **scripts} if name.partition(".")[0] in ("dataset", "size", "data", *DETAILS)]
     shown += [name for name in COLUMNS if any(name in of for of in (ours, theirs, scripts))]
-    return Row(
-        run, row is not None, *({name: of[name] for name in shown if name in of} for of in (ours, theirs, scripts))
-    )
+    return Row(run, row, *({name: of[name] for name in shown if name in of} for of in (ours, theirs, scripts)))
 
 
 def _by_definition(artifact: HyperparameterTable) -> list[tuple[str, Any]]:

@@ -40,12 +40,28 @@ class Featured(SideBySide):
 
 
 class Settings(FeaturedSettings):
+    """
+    Attributes:
+        papers_data: whether it is made of the paper's data alone, not of stand-ins or smaller images.
+    """
+
     published: str = REQUIRED
+    papers_data: bool = False
 
 
 class SilhouetteTable(BesidePublished, Featured):
     Settings = Settings
     form = "table"
+    needed = "data that the user leaves out (leave_out, only), or the paper's own, as scales pilot and paper have"
+
+    def shown(self) -> list[Cell]:
+        task, configuration = self.settings.task, self.configuration
+        others = self.settings.papers_data and (configuration.replaced(task) or configuration.reduced(task))
+        return [] if others else super().shown()
+
+    @property
+    def is_left_out(self) -> bool:
+        return super().is_left_out or not self.shown()
 
     def metrics(self) -> list[str]:
         return ["silhouette"]
