@@ -96,12 +96,14 @@ class Evidence:
         summary: one row per run (hidden_dynamics.results.run_files), or per run whose features were measured.
         costs: one row per model, quantity and process.
         root: where the runs' directories are.
+        jacobian: one row per cell and step (hidden_dynamics.measurements.jacobian.COLUMNS).
     """
 
     artifact: Any
     summary: Sequence[Row] = ()
     costs: Sequence[Row] = ()
     root: Path = field(default_factory=Path)
+    jacobian: Sequence[Row] = ()
 
     @property
     def configuration(self) -> Configuration:

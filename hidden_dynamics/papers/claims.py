@@ -58,6 +58,7 @@ KINDS = {
     "ranking": Kind(),
     "value": Kind(directional=False),
     "ratio": Kind(),
+    "identity": Kind(),  # of what is derived, not measured: it holds in float64 or not, without runs and without a p
     "listed": Kind(may=(*PAIR, *PLACES), tested=False),  # of a comparison, or of several tables
 }
 
@@ -98,6 +99,7 @@ class Definitions(Entry):
         unprinted: where the paper prints no number, the margin as a share of the best naive baseline's score.
         naive: by metric, what counts as a prediction without learning where no task can compute one.
         power: the chance with which a detectable difference is found.
+        exact: the share of a vector's length that rounding to float64 may make of an identity.
     """
 
     level: Share
@@ -107,6 +109,7 @@ class Definitions(Entry):
     unprinted: Share
     naive: dict[str, float]
     power: Share
+    exact: Share
 
     def margin(self, metric: str) -> Margin:
         """A `UserError` where no margin is defined for the metric."""
