@@ -95,21 +95,21 @@ class Definitions(Entry):
         level: of intervals; a verdict needs p < 1 - level after Holm's adjustment over its family.
         smoothing: the share of a run's iterations under the triangle that smooths a train loss.
         costs: costs whose ratio is within 1 / (1 + costs) and 1 + costs are the same.
+        exact: the share of a vector's length that rounding to float64 may make of an identity.
         margins: by metric, and of the ratios of costs, `cost_ratio`; of a published number.
         unprinted: where the paper prints no number, the margin as a share of the best naive baseline's score.
         naive: by metric, what counts as a prediction without learning where no task can compute one.
         power: the chance with which a detectable difference is found.
-        exact: the share of a vector's length that rounding to float64 may make of an identity.
     """
 
     level: Share
     smoothing: Share
     costs: Share
+    exact: Share
     margins: dict[str, Margin]
     unprinted: Share
     naive: dict[str, float]
     power: Share
-    exact: Share
 
     def margin(self, metric: str) -> Margin:
         """A `UserError` where no margin is defined for the metric."""
