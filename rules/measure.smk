@@ -36,6 +36,29 @@ rule measure_cost:
         " --threads $(( {threads} < {params.threads} ? {threads} : {params.threads} )) > {log:q} 2>&1"
 
 
+# The gradients of cells that are not trained: the same at every scale, and done in seconds.
+rule measure_jacobian:
+    """Differentiate untrained cells, and multiply what the paper says that this gives"""
+    output:
+        PATHS.jacobian("{artifact}"),
+    log:
+        f"{PATHS.logs}/measure_jacobian-{{artifact}}.log",
+    wildcard_constraints:
+        artifact=names(a.name for a in ARTIFACTS.values() if a.measured == "jacobian"),
+    priority: SOON
+    conda:
+        "../envs/torch.yaml"
+    threads: 1
+    resources:
+        **LIGHT,
+    params:
+        measuring=code_digest("scripts.measure_jacobian.main"),
+    message:
+        "Differentiating the cells that {wildcards.artifact} shows: {output}"
+    shell:
+        "python scripts/measure_jacobian.py --artifact {wildcards.artifact} > {log:q} 2>&1"
+
+
 # The features of the images that tables and figures show, of all their models and seeds in one job: its libraries take seconds to
 # import.
 rule measure_features:

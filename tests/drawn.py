@@ -6,7 +6,7 @@ import json
 import re
 
 import numpy as np
-from made import answer_of, curves_of, features_of, make_run, sources_of, summary_of
+from made import answer_of, curves_of, features_of, jacobian_of, make_run, sources_of, summary_of
 from matplotlib.text import Text
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
@@ -48,7 +48,9 @@ class FigureRuns:
         self.rows = {"summary": summary_of(self.artifact, lambda run: whole[run.id])}
         if "train_loss.npy" in self.artifact.run_files:
             self.rows["curves"] = curves_of(self.artifact, seeds=len(self.artifact.configuration.seeds))
-        if self.artifact.measured:
+        if self.artifact.measured == "jacobian":
+            self.rows = {"jacobian": jacobian_of()}
+        if self.artifact.measured == "features":
             models = dict.fromkeys(run.model for run in self.artifact.runs)
             self.rows = {"features": features_of(self.artifact, dict.fromkeys(models, [0.5] * 9))}
             self.maps = dict.fromkeys([f"{model}.embedding" for model in models], np.arange(80.0).reshape(40, 2))

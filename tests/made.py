@@ -359,6 +359,13 @@ def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
     }
 
 
+def jacobian_of() -> list[dict[str, str]]:
+    """What is measured of untrained cells: it takes no runs."""
+    from hidden_dynamics.measurements.jacobian import measure
+
+    return list(map(as_text, measure()))
+
+
 def sources_of(artifact: Artifact, root: Path = Path(), **rows: Sequence[Mapping[str, str]]) -> Sources:
     """Sources whose rows are given, not read, without verdicts: sources_of(artifact, summary=rows, curves=more)."""
     sources = Sources(artifact, root)

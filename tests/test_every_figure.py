@@ -12,9 +12,10 @@ from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
 
 LINES = ("acenode_figure5", "acenode_figure6", "momentumrnn_figure3")  # with bands, or the lines of two seeds
 MAPS = "acenode_figure4"
-FIGURES = (*LINES, MAPS, *(f"momentumrnn_figure{number}" for number in (2, 4, 5, 7, 8, 10, 11)))
+RUNLESS = ("momentumrnn_figure8", "momentumrnn_jacobian")
+FIGURES = (*LINES, MAPS, *(f"momentumrnn_figure{number}" for number in (2, 4, 5, 7, 10, 11)), *RUNLESS)
 OWN_TESTS = {"forest"}
-OF_MODELS = tuple(name for name in FIGURES if name not in (MAPS, "momentumrnn_figure7", "momentumrnn_figure8"))
+OF_MODELS = tuple(name for name in FIGURES if name not in (MAPS, "momentumrnn_figure7", *RUNLESS))
 
 
 @pytest.fixture

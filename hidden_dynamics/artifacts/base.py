@@ -53,7 +53,7 @@ class Artifact(ABC):
         form: whether it is a table (csv, md, html) or a figure (md, pdf, png).
         summarised: whether it shows runs by their records (hidden_dynamics.results.run_files).
         run_files: the files of its runs that it reads beside run.json.
-        measured: what is measured for it: "costs", "features", or nothing.
+        measured: what is measured for it: "costs", "features", "jacobian", or nothing.
         alike: the kinds that share a measurement, and the settings in which they have to agree.
         with_extras: whether models of the user's own on the same tasks and sizes are shown, too.
         ranked_as: what its published rankings are of, in the plural.
@@ -69,7 +69,7 @@ class Artifact(ABC):
     form: ClassVar[Literal["table", "figure"]] = "figure"
     summarised: ClassVar[bool] = False
     run_files: ClassVar[tuple[str, ...]] = ()
-    measured: ClassVar[Literal["costs", "features"] | None] = None
+    measured: ClassVar[Literal["costs", "features", "jacobian"] | None] = None
     alike: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     with_extras: ClassVar[bool] = True
     ranked_as: ClassVar[str] = "rows of the table"
@@ -156,12 +156,14 @@ class Artifact(ABC):
         return next(name for name, settings in same.items() if settings == same[self.name])
 
     def inputs(self) -> dict[str, str]:
-        """Its files beside those of runs, by name: costs, features, maps."""
+        """Its files beside those of runs, by name: costs, features, maps, jacobian."""
         paths, files = self.configuration.paths, {}
         if self.measured == "costs":
             files["costs"] = paths.costs(self.measurement)
         if self.measured == "features":
             files |= {"features": paths.features(self.measurement), "maps": paths.maps(self.measurement)}
+        if self.measured == "jacobian":
+            files["jacobian"] = paths.jacobian(self.name)
         return files
 
     def details(self) -> list[str]:

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
     class Page(Figure):
-        """A figure of `page`, which gives it a heading and notes, and what is said where there is nothing to draw."""
+        """A figure of `page`, which gives it heading, notes, table, and what is said where there is nothing to draw."""
 
         heading: str
         notes: list[str]
         instead: str
+        table: str
 
 
 STYLE: "dict[RcKeyType, Any]" = {
@@ -68,6 +69,7 @@ def page(
     notes: Iterable[str],
     handles: Sequence["Artist"] = (),
     instead: str = "",
+    table: str = "",
 ) -> tuple["Page", "SubFigure"]:
     """An empty figure: title, subtitle and legend above, its body below.
 
@@ -77,6 +79,7 @@ def page(
         notes: what is said beside the picture, by paragraph; those that are empty are left out.
         handles: the legend's entries.
         instead: of a figure that is none: a sentence that says why.
+        table: below the picture, in Markdown.
 
     Returns:
         (figure, its body).
@@ -87,7 +90,7 @@ def page(
     head_height = 0.56 + 0.19 * rows
     figure = cast("Page", Figure(figsize=(width, head_height + height), dpi=DOTS_PER_INCH, layout="constrained"))
     figure.notes = [" ".join(note.split()) for note in (READING, *notes) if note]
-    figure.heading, figure.instead = settings.heading, instead
+    figure.heading, figure.instead, figure.table = settings.heading, instead, table
     head, body = figure.subfigures(2, 1, squeeze=False, height_ratios=[head_height, height], hspace=0)[:, 0]
     head.text(0.5, 1 - 0.08 / head_height, settings.heading, ha="center", va="top", fontsize=11, gid="title")
     head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
@@ -167,7 +170,8 @@ def save(figure: "Page", stem: str | Path) -> None:
     with atomic(stem.with_suffix(".md")) as handle:
         notes = "".join(f"\n- {note}" for note in figure.notes)
         shown = figure.instead or f"![{figure.heading}]({stem.name}.png)"
-        handle.write(f"# {figure.heading}\n\n{shown}\n{notes}\n")
+        parts = filter(None, (f"# {figure.heading}", shown, figure.table))
+        handle.write("\n\n".join(parts) + f"\n{notes}\n")
 
 
 def settle(figure: "Figure") -> None:

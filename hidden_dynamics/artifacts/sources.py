@@ -57,6 +57,10 @@ class Sources:
         return self._rows("features")
 
     @cached_property
+    def jacobian(self) -> list[dict[str, str]]:
+        return self._rows("jacobian")
+
+    @cached_property
     def verdicts(self) -> list[dict[str, str]]:
         """The verdicts that are judged with the artifact (hidden_dynamics.claims.verdict.COLUMNS)."""
         claimed = load_claims().about(self.artifact.name)
@@ -69,7 +73,7 @@ class Sources:
 
         if self.artifact.is_left_out:
             return Evidence(self.artifact)
-        return Evidence(self.artifact, [*self.summary, *self.features], self.costs, self.root)
+        return Evidence(self.artifact, [*self.summary, *self.features], self.costs, self.root, jacobian=self.jacobian)
 
     def first_run(self, model: str) -> Row:
         """A model's row of the summary with the first seed; a `UserError` where there is none."""

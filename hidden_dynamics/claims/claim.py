@@ -71,7 +71,7 @@ class Claim:
     def same(self) -> tuple:
         """Equal for two claims that say the same of the same cells."""
         number = self.printed[0].value if self.kind == "value" and self.printed[0] else None
-        said = self.says if self.kind == "listed" else number
+        said = self.says if self.kind in ("listed", "identity") else number
         cells = self.subject, self.reference, self.than, frozenset(self.ranked)
         return self.kind, self.task, self.metric, *cells, said
 

@@ -88,8 +88,8 @@ class _Maker:
         """A `UserError` where the entry does not fit the artifact."""
         if self.entry.kind == "ordering":
             return itertools.chain(self.table_pairs(), self.rankings(), self.values())
-        if self.entry.kind == "listed" and not self.entry.subject:
-            return iter([self.claim("listed", self.entry.says, "", "")])
+        if self.entry.kind in ("listed", "identity") and not self.entry.subject:
+            return iter([self.claim(self.entry.kind, self.entry.says, "", "")])
         ways = {"ranking": self.rankings, "value": self.values, "ratio": self.ratios, "gain": self.gains}
         return ways.get(self.entry.kind, self.comparisons)()
 

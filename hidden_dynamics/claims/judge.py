@@ -91,7 +91,7 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
     That is the first test metric in the order of config/metrics.yaml, else the first other one: the validation error
     of a run is no second answer. Costs are no metrics of the same runs.
     """
-    order = {metric: (metric.split("_")[0] != "test", index) for index, metric in enumerate(metrics)}
+    order = {metric: (metric.split("_")[0] != "test", index) for index, metric in enumerate(("", *metrics))}
     first: dict[tuple, dict[str, str]] = {}
     for row in rows:
         row["counted"] = "false"

@@ -17,6 +17,7 @@ from hidden_dynamics.claims.verdict import UNLEARNED, plain
 from hidden_dynamics.configuration.runs import resampled, variants_taken
 from hidden_dynamics.papers.claims import KINDS
 from hidden_dynamics.papers.published import load_tasks, published_task
+from hidden_dynamics.results.rows import Row
 
 PAPER_RUNS = 5  # "averaged over 5 runs" (MomentumRNN, 3), "five different random seeds" (ACE-NODE, 4)
 UNPAIRED = "Welch's t"
@@ -270,7 +271,28 @@ def ranking(claim: Claim, evidence: Evidence) -> Result:
     )
 
 
-TESTS = {test.__name__: test for test in (better, not_better, similar, gain, faster, ratio, value, ranking)}
+def identity(claim: Claim, evidence: Evidence) -> Result:
+    """What the paper derives is what autograd gives, at every step of every cell, but for rounding."""
+    exact, cells = evidence.definitions.exact, dict[tuple[str, str], list[Row]]()
+    for row in evidence.jacobian:
+        cells.setdefault((row["core"], row["filter"]), []).append(row)
+    equal = {
+        column: sum(all(float(row[f"{column}_error"]) <= exact for row in rows) for rows in cells.values())
+        for column in ("product", "claimed")
+    }
+    reason = (
+        f"equal to autograd, within {exact:g} of its length at every step: the product without momentum in "
+        f"{equal['product']} of {len(cells)} cells, the one with it in {equal['claimed']}"
+    )
+    first = evidence.jacobian[0]
+    found = (
+        f"{first['autograd']} by autograd, {first['product']} without momentum, {first['claimed']} with it "
+        f"({first['core']}, {first['filter']}, t = {first['step']})"
+    )
+    return Result(test="identity in float64", supports=equal["claimed"] == len(cells), reason=reason, found=found)
+
+
+TESTS = {test.__name__: test for test in (better, not_better, similar, gain, faster, ratio, value, ranking, identity)}
 
 
 # ------------------------------------------------------------------------------------------------- What they have alike

@@ -103,6 +103,7 @@ class Evidence:
         costs: one row per model, quantity and process.
         root: where the runs' directories are.
         floors: one row per task, classical baseline, metric and seed; without a seed where all have the same data.
+        jacobian: one row per cell and step (hidden_dynamics.measurements.jacobian.COLUMNS).
     """
 
     artifact: Any
@@ -110,6 +111,7 @@ class Evidence:
     costs: Sequence[Row] = ()
     root: Path = field(default_factory=Path)
     floors: Sequence[Row] = ()
+    jacobian: Sequence[Row] = ()
 
     @property
     def configuration(self) -> Configuration:

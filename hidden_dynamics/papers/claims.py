@@ -58,6 +58,7 @@ KINDS = {
     "ranking": Kind(),
     "value": Kind(directional=False),
     "ratio": Kind(),
+    "identity": Kind(),  # of what is derived, not measured: it holds in float64 or not, without runs and without a p
     "listed": Kind(may=(*PAIR, *PLACES), tested=False),  # of a comparison, or of several tables
 }
 
@@ -107,6 +108,7 @@ class Definitions(Entry):
         level: of intervals; a verdict needs p < 1 - level after Holm's adjustment over its family.
         smoothing: the share of a run's iterations under the triangle that smooths a train loss.
         costs: costs whose ratio is within 1 / (1 + costs) and 1 + costs are the same.
+        exact: the share of a vector's length that rounding to float64 may make of an identity.
         margins: by metric, and of the ratios of costs, `cost_ratio`; of a published number.
         unprinted: where the paper prints no number, the margin as a share of the best naive baseline's score.
         naive: by metric, what counts as a prediction without learning where no task can compute one.
@@ -117,6 +119,7 @@ class Definitions(Entry):
     level: Share
     smoothing: Share
     costs: Share
+    exact: Share
     margins: dict[str, Margin]
     unprinted: Share
     naive: dict[str, float]

@@ -28,7 +28,7 @@ from hidden_dynamics.results.run_files import COLUMNS, RECORD
 from hidden_dynamics.system.files import ROOT, naming_the_disk
 
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
-MEASUREMENTS = ("costs", "features", "maps")  # of the inputs of artifacts
+MEASUREMENTS = ("costs", "features", "maps", "jacobian")  # of the inputs of artifacts
 LEFT_OUT = ("scale", "directory", "hyperparameters", "training", "split", "solver")
 CRATE = "https://w3id.org/ro/crate/1.1"
 FORMATS = {"md": "text/markdown", "csv": "text/csv", "html": "text/html", "png": "image/png", "xz": "application/x-xz"}

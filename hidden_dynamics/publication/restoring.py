@@ -25,7 +25,7 @@ from hidden_dynamics.system.files import ROOT
 METADATA = "ro-crate-metadata.json"
 RECORDS = "records"
 CONFIGURATION = f"{RECORDS}/configuration.tar.xz"
-MEASURED = ("costs", "features")  # directories of what is measured beside the runs
+MEASURED = ("costs", "features", "jacobian")  # directories of what is measured beside the runs
 PLAIN = re.compile(r"[a-z]+/[A-Za-z0-9_]+\.(csv|npz|tar\.xz)")  # a file in one of these directories
 PARTS = re.compile(r"config\.yaml|config/[a-z]+\.yaml")
 PUT_BACK, THERE = "put back", "there already"

@@ -1,0 +1,85 @@
+"""‖∂L/∂h_t‖ of untrained cells by autograd, by Eq. 11 and by Eq. 13 of MomentumRNN, over t (docs/jacobian.md)."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.artifacts.sheet import legend_entry, page, style
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.claims.verdict import word
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.results.rows import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINES: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # by column of what was measured
+    "autograd": ("∂L/∂hₜ by autograd", {"color": "#9ecae1", "linewidth": 4.5}),
+    "product": ("∂L/∂hₜ by Eq. 11", {"color": "black", "linewidth": 1.1}),
+    "claimed": ("∂L/∂hₜ by Eq. 13", {"color": "#d62728", "linestyle": (0, (5, 1.5))}),
+    "input": ("∂L/∂vₜ", {"color": "#2ca02c", "linestyle": (0, (1, 1.2))}),
+}
+NOTES = (
+    "Nothing is trained, and no scale changes anything: L = ‖h_T‖² of one sequence of 60 steps of 8 normal inputs, N = "
+    "32, float64, one seed. The tanh cell (Eqs. 1 and 9) has an orthogonal U times 0.7, with which gradients vanish; "
+    "DTRIV is the project's own, as a training starts. Eq. 11 has no term of momentum. Derivation: docs/jacobian.md.",
+    "v_t is the filtered input. What momentum does add is in ∂L/∂v_t: μ times that of the next step, a memory of "
+    "1/(1 − μ) steps. For μ, NAG and restarts have that of the step, and Adam what its scaling leaves of μ; in Eq. 13, "
+    "too. RMSProp has none: there Eq. 13 is Eq. 11.",
+    "Figure 2 is of ‖∂L/∂h_t‖ of DTRIV and MomentumDTRIV in training. These can differ by D, the units that modReLU "
+    "holds at 0, and by what training made of the weights; by no term of momentum.",
+)
+
+
+class Jacobian(Artifact):
+    measured = "jacobian"
+    origin = "It is computed from untrained cells."
+
+    def shown(self) -> list[Cell]:
+        return []
+
+
+def draw(artifact: Jacobian, sources: Sources) -> "Figure":
+    """A row of panels for each core, a column for each filter: norms over t; those of the first step as a table."""
+    import pandas
+
+    cells: dict[tuple[str, str], list[Row]] = {}
+    for row in sources.jacobian:
+        cells.setdefault((row["core"], row["filter"]), []).append(row)
+    cores, filters = (list(dict.fromkeys(names)) for names in zip(*cells, strict=True))
+    table = pandas.DataFrame([_first_step(*cell, rows) for cell, rows in cells.items()])
+    verdicts = (f"Eq. 13 as a statement on ∂L/∂h_t: {word(row)}; {row['reason']}." for row in sources.verdicts)
+    with style():
+        figure, body = page(
+            artifact.settings,
+            "untrained, float64, N = 32, T = 60",
+            width=2.05 * len(filters) + 0.7,
+            height=2.3 * len(cores),
+            notes=[*verdicts, *NOTES],
+            handles=[legend_entry(label, **look) for label, look in LINES.values()],
+            table=table.to_markdown(index=False, disable_numparse=True),
+        )
+        axes = body.subplots(len(cores), len(filters), sharex=True, sharey="row", squeeze=False)
+        for (core, name), rows in cells.items():
+            draw_norms(axes[cores.index(core)][filters.index(name)], f"{core}, {name}", rows)
+        for ax in axes[:, 0]:
+            ax.set_ylabel("Norm")
+        for ax in axes[-1]:
+            ax.set_xlabel("Step t")
+    return figure
+
+
+def draw_norms(ax: "Axes", cell: str, rows: Sequence[Row]) -> None:
+    """The lines of one cell."""
+    steps = [int(row["step"]) for row in rows]
+    for column, (_, look) in LINES.items():
+        ax.semilogy(steps, [float(row[column]) for row in rows], **look, gid=f"{column} {cell}")
+    ax.set_title(cell)
+
+
+def _first_step(core: str, name: str, rows: Sequence[Row]) -> dict[str, str]:
+    """A row of the table: the norms at t = 1, and how far autograd and Eq. 11 are apart at the worst of all steps."""
+    norms = {label.replace("ₜ", "₁"): f"{float(rows[0][column]):.3g}" for column, (label, _) in LINES.items()}
+    worst = max(float(row["product_error"]) for row in rows)
+    return {"Core": core, "Filter": name, **norms, "Autograd and Eq. 11 differ by": f"{worst:.0e}" if worst else "0"}
