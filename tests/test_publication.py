@@ -13,13 +13,13 @@ import publish_evidence
 import pytest
 import yaml
 from conftest import ROOT, refused
-from made import make_run, row_of
+from made import make_run, row_of, write_inputs
 from one_process import OneProcess
 from PIL import Image
-from published_here import ARTIFACTS, COSTS, IMAGES, UNANSWERED, about, few_artifacts, results_of
+from published_here import ARTIFACTS, COSTS, IMAGES, JACOBIAN, UNANSWERED, about, few_artifacts, results_of
 from repository import Workflow, copy_repository
 
-from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.publication import publishing
@@ -56,7 +56,7 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
     drawn = {path for path in files if path.startswith(("tables/", "figures/"))}
     assert {Path(path).stem for path in drawn} == set(ARTIFACTS)
     pictures = {Path(path).stem for path in drawn if path.endswith(".png")}
-    assert pictures == {name for name in ARTIFACTS if "figure" in name} and UNANSWERED not in pictures
+    assert pictures == {JACOBIAN, *(name for name in ARTIFACTS if "figure" in name)} and UNANSWERED not in pictures
     assert set(files) - drawn == {
         *(
             "README.md",
@@ -67,7 +67,7 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
             "Snakefile",
             "ro-crate-metadata.json",
         ),
-        *(f"costs/{COSTS}.csv", f"features/{IMAGES}.csv", f"features/{IMAGES}.npz"),
+        *(f"costs/{COSTS}.csv", f"features/{IMAGES}.csv", f"features/{IMAGES}.npz", f"jacobian/{JACOBIAN}.csv"),
         *(f"records/{name}.tar.xz" for name in {*tasks, "configuration"}),
     }
     links = {link for link in re.findall(r"\]\(([^)]+)\)", files["README.md"].decode())}
@@ -226,6 +226,7 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
         path.parent.mkdir(parents=True, exist_ok=True)
         made = "<h1></h1><table></table><ul></ul>" if path.suffix == ".html" else "made"
         Image.new("RGB", (20, 20)).save(path) if path.suffix == ".png" else path.write_text(made)
+    write_inputs(tmp_path, artifact_named(configuration, JACOBIAN), jacobian=[{"core": "tanh"}])
     with OneProcess(Workflow(tmp_path)) as process:
         process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")

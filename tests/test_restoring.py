@@ -68,7 +68,7 @@ def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_pa
     every = {run.id: run for run in all_runs(configuration)}
     assert outcome == dict.fromkeys(every, PUT_BACK)
     assert files_in(tmp_path / configuration.results / "runs") == files_in(published.results / "runs")
-    for folder in ("costs", "features"):  # what was measured of them, too
+    for folder in ("costs", "features", "jacobian"):  # what was measured of them, too
         assert files_in(tmp_path / configuration.results / folder) == files_in(published.results / folder)
     again = ended(restore.main, published.directory, "--root", tmp_path / "again")  # with its own settings
     assert again.out == f"{len(every)} runs {PUT_BACK}\n"

@@ -102,4 +102,4 @@ def _orthogonal(own: InputFilter, steps: int) -> tuple[Sequence[Tensor], Tensor,
         _, state = core(x_t, state)
         states.append(state.h)
     slope = (torch.cat(states).detach() != 0).double()
-    return states, (x @ core.weight_ih_l0.t()).detach(), core.orthogonal_l0().detach(), slope, slope
+    return states, (x @ core.weight_ih_l0.t()).detach(), core.get_submodule("orthogonal_l0")().detach(), slope, slope
