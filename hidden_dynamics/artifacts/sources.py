@@ -73,7 +73,7 @@ class Sources:
 
         if self.artifact.is_left_out:
             return Evidence(self.artifact)
-        return Evidence(self.artifact, [*self.summary, *self.features], self.costs, self.root, self.jacobian)
+        return Evidence(self.artifact, [*self.summary, *self.features], self.costs, self.root, jacobian=self.jacobian)
 
     def first_run(self, model: str) -> Row:
         """A model's row of the summary with the first seed; a `UserError` where there is none."""
