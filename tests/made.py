@@ -5,6 +5,7 @@ A run's evaluations, losses and end are given by keywords (`record_of`); the res
 and `write_inputs` puts what an artifact is made of where it is sought. The rows are dicts of one's own to change.
 """
 
+import functools
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -359,6 +360,7 @@ def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
     }
 
 
+@functools.cache
 def jacobian_of() -> list[dict[str, str]]:
     """What is measured of untrained cells: it takes no runs."""
     from hidden_dynamics.measurements.jacobian import measure

@@ -286,8 +286,8 @@ def identity(claim: Claim, evidence: Evidence) -> Result:
     )
     first = evidence.jacobian[0]
     found = (
-        f"{first['autograd']} by autograd, {first['product']} without momentum, {first['claimed']} with it "
-        f"({first['core']}, {first['filter']}, t = {first['step']})"
+        f"{first['autograd']} by autograd, {first['product']} by the product without momentum, {first['claimed']} by "
+        f"the one with it ({first['core']}, {first['filter']}, t = {first['step']})"
     )
     return Result(test="identity in float64", supports=equal["claimed"] == len(cells), reason=reason, found=found)
 
