@@ -26,7 +26,7 @@ from judged import (
     run_of,
     seeds,
 )
-from made import as_text, make_run, row_of
+from made import as_text, make_run, row_of, write_floors
 from scipy import stats
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
@@ -49,6 +49,7 @@ from hidden_dynamics.claims.verdict import (
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.results.rows import read_rows, write_rows
+from hidden_dynamics.results.seeds import with_floors
 
 VALUE = "table11:value:mnist:test_accuracy:momentum_lstm-128"
 RANKED = {"lstm": 97.0, "sr_lstm": 97.5, "adam_lstm": 98.0, "momentum_lstm": 98.5, "rmsprop_lstm": 99.0}
@@ -195,6 +196,27 @@ def test_no_verdict_where_the_side_that_is_ahead_has_not_learned(paper, lstm, mo
     assert (row["verdict"], row["nothing_learned"], row["naive"]) == (verdict, nothing, "majority class: 11.35")
     assert ("shown" in row["reason"]) == bool(nothing) and row["p_adjusted"] < 0.05
     assert row["reason"].startswith("no learning shown") == (nothing == "both")
+
+
+@pytest.mark.parametrize(
+    ("lstm", "momentum", "beside"),
+    [
+        (50.0, 51.0, ("both behind", "behind", "2 of 2 behind")),
+        (50.0, 60.0, ("LSTM behind, MomentumLSTM ahead of", "ahead of", "1 of 2 behind")),
+        (60.0, 61.0, ("both ahead of", "ahead of", "0 of 2 behind")),
+    ],
+)
+def test_the_best_classical_baseline_stands_beside_a_verdict_and_takes_none_away(paper, lstm, momentum, beside):
+    table, floors = paper(), {"logistic regression": "0.5", "3 nearest neighbours": "0.5512", "ridge": "0.4"}
+    floors = [{"seed": "", "metric": "test_accuracy", "name": name, "score": score} for name, score in floors.items()]
+    rows = seeds(table, "lstm", lstm) + seeds(table, "momentum_lstm", momentum)
+    without, found = judged(table, rows), judged(table, [with_floors(row, floors) for row in rows])
+    assert not any(row["classical"] or row["beside_classical"] for row in without.values())
+    said = {row["kind"]: row["beside_classical"] for row in found.values() if row["classical"]}
+    assert {row["classical"] for row in found.values()} == {"", "3 nearest neighbours: 55.12"}
+    assert said == dict(zip(("better", "value", "ranking"), beside, strict=True))
+    columns = dict.fromkeys(("classical", "beside_classical"))
+    assert [row | columns for row in found.values()] == [row | columns for row in without.values()]
 
 
 def test_the_gate_asks_those_of_a_test_of_blocks_also_where_a_seed_failed(paper):
@@ -411,6 +433,7 @@ def all_runs(root, table: Artifact, means: dict[str, float]) -> None:
 def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
     """A comparison that another table has is judged with that one alone."""
     all_runs(tmp_path, demo, MEANS)
+    write_floors(tmp_path, demo)
     render.judge(Sources(demo, tmp_path))
     paths = demo.configuration.paths
     rows = read_rows(tmp_path / paths.verdicts(TABLE))

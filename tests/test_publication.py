@@ -68,6 +68,7 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
             "ro-crate-metadata.json",
         ),
         *(f"costs/{COSTS}.csv", f"features/{IMAGES}.csv", f"features/{IMAGES}.npz"),
+        *(f"floors/{task}.csv" for task in ("mnist", "pmnist", "physionet_extrapolation")),
         *(f"records/{name}.tar.xz" for name in {*tasks, "configuration"}),
     }
     links = {link for link in re.findall(r"\]\(([^)]+)\)", files["README.md"].decode())}

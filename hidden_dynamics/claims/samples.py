@@ -34,6 +34,8 @@ class Runs:
         by_seed: of the runs that finished with a finite number, that number.
         naive: of the same runs, the score of the best naive baseline on its test set, and `naive_name`, which it is; {}
             where no answer without learning is known.
+        classical: of all runs, the score in the same metric of the best classical baseline on their data, and
+            `classical_name`, which it is; {} where there is none.
         scores: of the same runs, the score that is held to it, by `sign`: 1 where more is better, else -1.
         overlap: n_test / n_train, where the data of seeds are random parts of the same data; else 0.
     """
@@ -43,6 +45,8 @@ class Runs:
     by_seed: Mapping[str, Any]
     naive: Mapping[str, float] = field(default_factory=dict)
     naive_name: str = ""
+    classical: Mapping[str, float] = field(default_factory=dict)
+    classical_name: str = ""
     scores: Mapping[str, float] = field(default_factory=dict)
     sign: int = 1
     overlap: float = 0.0
@@ -65,6 +69,11 @@ class Runs:
         how = "failed, diverged" if any(row.get("status") == "failed" for row in self.rows) else "diverged"
         text = f"{self.failed} of {len(self.rows)} runs of {self.label} {how} or have no finite number"
         return text if self.failed else ""
+
+    @property
+    def behind_classical(self) -> bool:
+        """Whether the runs that have a number are behind the classical baseline on the same data, in the mean."""
+        return sum(self.sign * (value - self.classical[seed]) for seed, value in self.by_seed.items()) < 0
 
     def learned(self, alpha: float) -> bool | None:
         """Whether the runs beat the best naive baseline, by a one-sided t test over seeds; None where none is known."""
@@ -195,7 +204,9 @@ class Evidence:
         rows, factor = self._runs(cell), self.configuration.metrics[metric].factor
         values = {row["seed"]: _measured(row, metric) * factor for row in rows}
         finite = {seed: value for seed, value in values.items() if math.isfinite(value)}
-        return Runs(_label(rows), rows, finite, sign=self.sign(metric))
+        sign = self.sign(metric)
+        name, classical = seeds.best_classical(rows, metric, sign, factor) or ("", {})
+        return Runs(_label(rows), rows, finite, sign=sign, classical=classical, classical_name=name)
 
     def _learning(self, metric: str, cells: Sequence[Cell], runs: Runs, alone: bool = False) -> Runs:
         """Runs that know the best naive baseline to their task, and whether their seeds' data overlap.

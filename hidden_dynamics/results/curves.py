@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run, resampled
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seeds import BY_CHANCE, FEWEST, in_two_clusters, margin, mean_band
+from hidden_dynamics.results.seeds import BY_CHANCE, FEWEST, in_two_clusters, margin, mean_band, naive_of
 
 DECIDING = "test_loss"  # by which a run has learned something
 MOST_POINTS = 500
@@ -88,7 +88,7 @@ def averaged(model: str, panel: Panel, seeds: Sequence[RunFiles], share: float) 
     own = values if x.size == 1 else values[:0]
     if learned is not None or len(seeds) < FEWEST:
         low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(seeds) > 1 else own
-    naive, kept = records[0]["naive"].get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
+    naive, kept = naive_of(records[0]).get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
     x, mean, low, high = (array[kept] for array in (x, mean, low, high))
     return Curve(model, x, mean, low, high, own[:, kept], learned, naive, window)
 
@@ -96,7 +96,7 @@ def averaged(model: str, panel: Panel, seeds: Sequence[RunFiles], share: float) 
 def learned_of(records: Sequence[Mapping[str, Any]]) -> int | None:
     """The number of runs that have learned something, where they and the others are two clusters; else None."""
     finished = [record for record in records if record["status"] == "finished" and record["reported"]]
-    margins = [margin(record["naive"], record["reported"]["metrics"], DECIDING, -1) for record in finished]
+    margins = [margin(naive_of(record), record["reported"]["metrics"], DECIDING, -1) for record in finished]
     return sum(each is not None and each > BY_CHANCE for each in margins) if in_two_clusters(margins) else None
 
 
