@@ -121,7 +121,7 @@ def test_baselines_are_dashed_lines_that_stretch_no_axis(made, name):
     scores = {"last value": 1e-6, "best constant": 90.0}
     about = {(run.model, run.seed): {"naive": {metric[0]: scores}} for run in artifact.runs}
     before, runs = made(name).draw(), made(name, about=about)
-    classical = json.dumps({metric[0]: {"ridge": 1e-7, "trees": 2e-7}})
+    classical = json.dumps(dict.fromkeys((*metric, "train_loss"), {"ridge": 1e-7, "trees": 2e-7}))
     runs.rows["summary"] = [row | {"classical": classical} for row in runs.rows["summary"]]
     if "curves" in runs.rows:
         runs.rows["curves"] = curves_of(artifact, naive=scores)

@@ -189,11 +189,7 @@ def test_on_the_papers_data_nothing_is_said_of_stand_ins(configured, tmp_path):
 
 def test_links_to_files_lead_to_what_the_workflow_makes(read, configuration):
     paths, artifacts = configuration.paths, load_artifacts(configuration).values()
-    made = [
-        file
-        for artifact in artifacts
-        for file in [*artifact.files(), *artifact.inputs().values(), *artifact.floors().values()]
-    ]
+    made = [file for one in artifacts for file in [*one.files(), *(one.inputs() | one.floors()).values()]]
     assert paths.all_verdicts in made
     made += [paths.all_runs]
     links = {link for link in read.links() if not link.startswith("#")}

@@ -13,7 +13,7 @@ import publish_evidence
 import pytest
 import yaml
 from conftest import ROOT, refused
-from made import make_run, row_of
+from made import make_run, row_of, write_floors
 from one_process import OneProcess
 from PIL import Image
 from published_here import ARTIFACTS, COSTS, IMAGES, UNANSWERED, about, few_artifacts, results_of
@@ -227,6 +227,7 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
         path.parent.mkdir(parents=True, exist_ok=True)
         made = "<h1></h1><table></table><ul></ul>" if path.suffix == ".html" else "made"
         Image.new("RGB", (20, 20)).save(path) if path.suffix == ".png" else path.write_text(made)
+    write_floors(tmp_path, load_artifacts(configuration)["momentumrnn_figure4"])
     with OneProcess(Workflow(tmp_path)) as process:
         process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")
