@@ -314,8 +314,6 @@ def test_baselines_are_the_rows_below_the_models():
     rows = forecasts("demo", 200, {"test_mse": 0.2, "test_negll": 0.7}, seeds=[0, 1])
     scores = {"": (RIDGE, "0.1"), "0": ("linear", "0.3"), "1": ("linear", "0.5"), "2": ("linear", "9")}
     floors = [{"seed": seed, "metric": "test_mse", "name": own[0], "score": own[1]} for seed, own in scores.items()]
-        {"seed": seed, "metric": "test_mse", "name": name, "score": score} for seed, (name, score) in scores.items()
-    ]
     for row in rows:
         mse = {"last value": 0.3 + 0.2 * int(row["seed"]), "best constant": 9.0, RIDGE: 7.0}
         row |= with_floors(row | {"naive": json.dumps({"test_mse": mse})}, floors)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NAIVE, CLASSICAL = "naive", "classical"
 DASHES = {  # of the lines of baselines
     NAIVE: ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (1, 1))),
-    CLASSICAL: ((0, (12, 2, 1, 2, 1, 2)), (0, (12, 2, 1, 2, 1, 2, 1, 2)), (0, (16, 3))),
+    CLASSICAL: ((0, (12, 2, 1, 2, 1, 2)), (0, (16, 3)), (0, (12, 2, 1, 2, 1, 2, 1, 2))),
 }
 IN_SIGHT = 1.3  # a baseline that is higher than this many times what else is drawn does not stretch the axis
 
@@ -100,8 +100,10 @@ def in_sight(scores: Mapping[str, float], highest: float) -> list[float]:
 
 
 def _styles_of_baselines(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    left = {kind: itertools.cycle(dashes) for kind, dashes in DASHES.items()}
+    """Naive ones first."""
+    names = list(dict.fromkeys(names))
     return {
-        name: {"color": "0.35", "linewidth": 1, "linestyle": next(left[name.partition(":")[0]])}
-        for name in dict.fromkeys(names)
+        name: {"color": "0.35", "linewidth": 1, "linestyle": dash}
+        for kind, dashes in DASHES.items()
+        for name, dash in zip([name for name in names if name.startswith(kind)], itertools.cycle(dashes), strict=False)
     }

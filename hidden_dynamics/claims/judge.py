@@ -260,7 +260,7 @@ def _naive(evidence: Evidence, judged: Judged) -> dict[str, Any]:
 
 def _classical(judged: Judged) -> dict[str, str]:
     """The best classical baseline on the claim's task and metric, and which side is behind it. It decides nothing."""
-    own = [runs for runs in judged.result.samples if runs.classical and runs.values]
+    own = [runs for runs in judged.result.samples if runs.gains(runs.classical)]
     own = [runs for runs in own if runs.rows[0]["task"] == judged.claim.task]  # the other one of a gain has another
     if not own:
         return {}

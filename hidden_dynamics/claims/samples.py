@@ -34,9 +34,8 @@ class Runs:
         by_seed: of the runs that finished with a finite number, that number.
         naive: of the same runs, the score of the best naive baseline on its test set, and `naive_name`, which it is; {}
             where no answer without learning is known.
-        classical: of all runs, the score in the same metric of the best classical baseline on their data, and
-            `classical_name`, which it is; {} where there is none.
-        scores: of the same runs, the score that is held to it, by `sign`: 1 where more is better, else -1.
+        classical, classical_name: the same of the best classical baseline; {} where none is known on the metric asked.
+        scores: of the same runs, the score that is held to them, by `sign`: 1 where more is better, else -1.
         overlap: n_test / n_train, where the data of seeds are random parts of the same data; else 0.
     """
 
@@ -70,21 +69,28 @@ class Runs:
         text = f"{self.failed} of {len(self.rows)} runs of {self.label} {how} or have no finite number"
         return text if self.failed else ""
 
-    @property
-    def behind_classical(self) -> bool:
-        """Whether the runs that have a number are behind the classical baseline on the same data, in the mean."""
-        return sum(self.sign * (value - self.classical[seed]) for seed, value in self.by_seed.items()) < 0
-
     def learned(self, alpha: float) -> bool | None:
-        """Whether the runs beat the best naive baseline, by a one-sided t test over seeds; None where none is known."""
-        known = [seed for seed in self.scores if seed in self.naive]
-        gains = [self.sign * (self.scores[seed] - self.naive[seed]) for seed in known]
+        """Whether the runs beat the best naive baseline."""
+        return self.beat(self.naive, alpha)
+
+    def beat(self, baseline: Mapping[str, float], alpha: float) -> bool | None:
+        """Whether they beat a baseline's scores by seed, by a one-sided t test over seeds; None where none is known."""
+        gains = self.gains(baseline)
         if not gains:
             return None
         if len(gains) < 2:
             return gains[0] > 0
         above = statistics.welch([statistics.Sample.of(gains, self.overlap)], [1])
         return above.p_above() < alpha if above else gains[0] > 0
+
+    @property
+    def behind_classical(self) -> bool:
+        """Whether the runs are behind the best classical baseline in the mean."""
+        return sum(self.gains(self.classical)) < 0
+
+    def gains(self, baseline: Mapping[str, float]) -> list[float]:
+        """By how much they are ahead of a baseline's scores by seed."""
+        return [self.sign * (self.scores[seed] - baseline[seed]) for seed in self.scores if seed in baseline]
 
 
 def of_shared_seeds(samples: Sequence[Runs]) -> list[Runs]:
@@ -204,15 +210,13 @@ class Evidence:
         rows, factor = self._runs(cell), self.configuration.metrics[metric].factor
         values = {row["seed"]: _measured(row, metric) * factor for row in rows}
         finite = {seed: value for seed, value in values.items() if math.isfinite(value)}
-        sign = self.sign(metric)
-        name, classical = seeds.best_classical(rows, metric, sign, factor) or ("", {})
-        return Runs(_label(rows), rows, finite, sign=sign, classical=classical, classical_name=name)
+        return Runs(_label(rows), rows, finite, sign=self.sign(metric))
 
     def _learning(self, metric: str, cells: Sequence[Cell], runs: Runs, alone: bool = False) -> Runs:
-        """Runs that know the best naive baseline to their task, and whether their seeds' data overlap.
+        """Runs that know the best baselines to their task, and whether their seeds' data overlap.
 
-        It is that on the metric itself or else, but for `alone`, on the task's first test metric that has one: who
-        reached a train loss sooner is asked of networks that learned something.
+        These are on the metric itself or else, but for `alone`, on the task's first test metric that has a naive one:
+        who reached a train loss sooner is asked of networks that learned something.
         """
         rows, fixed = runs.rows, self.definitions.naive.get(metric)
         runs = replace(runs, overlap=max(resampled(self.configuration, cell.task, cell.model) for cell in cells))
@@ -223,6 +227,7 @@ class Evidence:
             return runs
         sign, factor = self.sign(held), self.configuration.metrics[held].factor
         best = {row["seed"]: seeds.best(seeds.naive_of(row), held, sign) for row in rows}
+        beside = seeds.best_classical(rows, metric, sign, factor) if held == metric else None
         if fixed is not None:
             best = dict.fromkeys(best, (VANISHED, fixed))
         scores = {row["seed"]: _measured(row, held) * factor for row in rows}
@@ -230,6 +235,8 @@ class Evidence:
             runs,
             naive={seed: found[1] * factor for seed, found in best.items() if found},
             naive_name=next((found[0] for found in best.values() if found), ""),
+            classical=beside[1] if beside else {},
+            classical_name=beside[0] if beside else "",
             scores={seed: score for seed, score in scores.items() if math.isfinite(score)},
             sign=sign,
         )
