@@ -27,8 +27,7 @@ Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
 OTHERS = {  # rows below those of networks, with what is said of them
     "naive": "Naive: predictions that need no network, on the data of the same seeds.",
-    "classical": "Classical: fitted to the training part and regularised by the validation part, without a network; no "
-    "verdict depends on it.",
+    "classical": "Classical: fitted without a network, and never to a test part; no verdict depends on it.",
     "limit": "",
 }
 BEST_OF_ALL = "best of all epochs"
