@@ -66,8 +66,8 @@ def names(artifacts):
 
 
 def sources_of(artifact):
-    """The files that an artifact is made of, by name: of its runs and measurements, and all that the papers print."""
-    files = artifact.inputs() | {"runs": artifact.details()}
+    """The files that an artifact is made of, by name: of its runs, measurements and floors, and all that the papers print."""
+    files = artifact.inputs() | {"runs": artifact.details(), "floors": [*artifact.floors().values()]}
     return files | {"published": PUBLISHED}
 
 

@@ -377,6 +377,22 @@ def sources_of(artifact: Artifact, root: Path = Path(), **rows: Sequence[Mapping
     return sources
 
 
+def write_floors(root: Path, artifact: Artifact, scores: Mapping[str, Mapping[str, Mapping[str, float]]] = {}) -> None:
+    """Write what classical baselines score on an artifact's tasks, the same for all seeds: of those without nothing.
+
+    Args:
+        scores: by task, metric and name.
+    """
+    columns = ("task", "seed", "name", "metric", "score", "chosen")
+    for task, path in artifact.floors().items():
+        rows = [
+            {"task": task, "seed": "", "name": name, "metric": metric, "score": score, "chosen": "C = 0.01"}
+            for metric, own in scores.get(task, {}).items()
+            for name, score in own.items()
+        ]
+        write_rows(root / path, columns, rows)
+
+
 def write_inputs(root: Path, artifact: Artifact, **files: Sequence[Mapping[str, Any]]) -> None:
     """Write rows where the artifact seeks them: write_inputs(root, artifact, summary=rows, costs=more)."""
     paths = artifact.inputs()

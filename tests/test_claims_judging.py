@@ -26,7 +26,7 @@ from judged import (
     run_of,
     seeds,
 )
-from made import as_text, make_run, row_of
+from made import as_text, make_run, row_of, write_floors
 from scipy import stats
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
@@ -47,6 +47,7 @@ from hidden_dynamics.claims.verdict import (
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.results.rows import read_rows, write_rows
+from hidden_dynamics.results.seeds import with_floors
 
 VALUE = "table11:value:mnist:test_accuracy:momentum_lstm-128"
 RANKED = {"lstm": 97.0, "sr_lstm": 97.5, "adam_lstm": 98.0, "momentum_lstm": 98.5, "rmsprop_lstm": 99.0}
@@ -197,6 +198,29 @@ def test_no_verdict_where_the_side_that_is_ahead_has_not_learned(paper, lstm, mo
     assert row["reason"].startswith("no learning shown") == (nothing == "both")
 
 
+@pytest.mark.parametrize(
+    ("lstm", "momentum", "better", "value", "ranking"),
+    [
+        (50.0, 51.0, "both behind", "behind", "5 of 5 behind"),
+        (50.0, 60.0, "LSTM behind, MomentumLSTM ahead of", "ahead of", "4 of 5 behind"),
+        (60.0, 61.0, "both ahead of", "ahead of", "3 of 5 behind"),
+    ],
+)
+def test_the_best_classical_baseline_stands_beside_a_verdict(paper, lstm, momentum, better, value, ranking):
+    table, scores = paper(), {"logistic regression": "0.5", "3 nearest neighbours": "0.5512", "ridge": "0.4"}
+    floors = [{"seed": "", "metric": "test_accuracy", "name": name, "score": score} for name, score in scores.items()]
+    means = dict.fromkeys(RANKED, 40.0) | {"lstm": lstm, "momentum_lstm": momentum}
+    rows = [row for model, mean in means.items() for row in seeds(table, model, mean)]
+    without, found = judged(table, rows), judged(table, [with_floors(row, floors) for row in rows])
+    assert {row["classical"] for row in without.values()} == {""}
+    assert {row["classical"] for row in found.values()} == {"", "3 nearest neighbours: 55.12"}
+    sides = [("momentum_lstm-n128", "lstm-n128"), ("momentum_lstm-n128", ""), ("", "")]
+    own = [row for row in found.values() if row["classical"] and (row["subject"], row["reference"]) in sides]
+    said = {row["kind"]: row["beside_classical"] for row in own}
+    assert said == {"better": better, "value": value, "ranking": ranking}
+    assert all(row[name] == without[key][name] for key, row in found.items() for name in ("verdict", "reason"))
+
+
 def test_the_gate_asks_those_of_a_test_of_blocks_also_where_a_seed_failed(paper):
     """Of blocks: a seed that one model lacks is dropped of both, and is a failed run of that one alone."""
     table = paper("acenode_table9", variants={"default": "published", "activity_resampling": "released"})
@@ -241,7 +265,7 @@ def test_a_classical_baseline_takes_no_verdict_away_and_it_is_told_whether_it_is
     floor = {"task": "timit", "metric": "test_loss", "name": "gradient boosting"}
     floors = [floor | {"seed": seed, "score": str(score)} for seed, score in fitted.items()]
     claims = [claim for claim in claimed(table) if claim.id.endswith("timit:test_loss:momentum_lstm-158:lstm-158")]
-    (row, *_) = verdicts(Evidence(table, rows, floors=floors), claims)
+    (row, *_) = verdicts(Evidence(table, [with_floors(row, floors) for row in rows]), claims)
     assert (row["verdict"], row["naive"]) == (HOLDS, "repeating the frame: 29")
     assert (row["nothing_learned"], row["classical_beaten"]) == ("reference", beaten)
 
@@ -429,6 +453,7 @@ def all_runs(root, table: Artifact, means: dict[str, float]) -> None:
 def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
     """A comparison that another table has is judged with that one alone."""
     all_runs(tmp_path, demo, MEANS)
+    write_floors(tmp_path, demo)
     render.judge(Sources(demo, tmp_path))
     paths = demo.configuration.paths
     rows = read_rows(tmp_path / paths.verdicts(TABLE))

@@ -47,7 +47,7 @@ def test_what_is_drawn_is_what_the_curves_say(name):
             (line,) = with_gid(ax, f"curve {curve.model}")
             np.testing.assert_array_equal(line.get_xydata(), np.transpose([curve.x, curve.mean]))
             assert line.get_color() == artifact.configuration.models[curve.model].colour
-        assert [line.get_ydata()[0] for line in with_gid(ax, "naive best constant")] == [0.17]
+        assert [line.get_ydata()[0] for line in with_gid(ax, "naive: best constant")] == [0.17]
 
 
 @pytest.mark.parametrize("points", [200, 1])

@@ -1,5 +1,7 @@
 """What every figure is asked: what it says, whether it can be read, what it makes of lost runs and broken files."""
 
+import json
+
 import numpy as np
 import pytest
 from approved import approved
@@ -113,20 +115,24 @@ def test_a_model_has_a_mean_with_a_band_of_three_seeds_or_the_lines_of_two(made,
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_naive_baselines_are_dashed_lines_that_stretch_no_axis(made, name):
+def test_baselines_are_dashed_lines_that_stretch_no_axis(made, name):
+    """Of classical ones the best is drawn."""
     artifact = artifact_at("demo", name)
     metric = artifact.chosen_metrics() or ["test_loss"]
     scores = {"last value": 1e-6, "best constant": 90.0}
     about = {(run.model, run.seed): {"naive": {metric[0]: scores}} for run in artifact.runs}
     before, runs = made(name).draw(), made(name, about=about)
+    classical = json.dumps(dict.fromkeys((*metric, "train_loss"), {"ridge": 1e-7, "trees": 2e-7}))
+    runs.rows["summary"] = [row | {"classical": classical} for row in runs.rows["summary"]]
     if "curves" in runs.rows:
         runs.rows["curves"] = curves_of(artifact, naive=scores)
     figure = runs.draw()
     factor = artifact.configuration.metrics[metric[0]].factor
-    lines = with_gid(panels_of(figure)[0], "naive")
+    lines = [drawn for kind in ("naive", "classical") for drawn in with_gid(panels_of(figure)[0], kind)]
+    seen = {f"naive: {each}": score for each, score in scores.items()} | {"classical: ridge": 1e-7}
     assert {drawn.get_gid(): drawn.get_ydata()[0] for drawn in lines} == {
-        f"naive {each}": pytest.approx(factor * score) for each, score in scores.items()
+        name: pytest.approx(factor * score) for name, score in seen.items()
     }
-    assert len({str(drawn._unscaled_dash_pattern) for drawn in lines}) == 2
-    assert {"naive: best constant", "naive: last value"} <= set(legend(figure))
+    assert len({str(drawn._unscaled_dash_pattern) for drawn in lines}) == 3
+    assert seen.keys() <= set(legend(figure))
     assert panels_of(figure)[0].get_ylim()[1] == pytest.approx(panels_of(before)[0].get_ylim()[1], rel=1e-3)

@@ -191,7 +191,7 @@ def test_on_the_papers_data_nothing_is_said_of_stand_ins(configured, tmp_path):
 
 def test_links_to_files_lead_to_what_the_workflow_makes(read, configuration):
     paths, artifacts = configuration.paths, load_artifacts(configuration).values()
-    made = [file for artifact in artifacts for file in [*artifact.files(), *artifact.inputs().values()]]
+    made = [file for one in artifacts for file in [*one.files(), *(one.inputs() | one.floors()).values()]]
     assert paths.all_verdicts in made
     made += [paths.all_runs]
     links = {link for link in read.links() if not link.startswith("#")}
@@ -259,8 +259,10 @@ def test_nothing_of_what_is_shown_becomes_markup_and_nothing_is_loaded_from_else
         ({"estimate": "0.5", "kind": "ranking"}, {"Difference or ratio": "tau = 0.5"}),
         ({"estimate": "1.2", "test": "equal in all processes"}, {"Difference or ratio": "× 1.2"}),
         (
-            {"naive": "chance: 0.5", "test_error": "0.026", "other_test": "undecided by paired t (p = 0.06)"},
+            {"naive": "chance: 0.5", "test_error": "0.026", "other_test": "undecided by paired t (p = 0.06)"}
+            | {"classical": "gradient boosting: 0.8478", "beside_classical": "both behind"},
             {
+                "Classical": "both behind gradient boosting, 0.848",
                 "Other test": "undecided by paired t (p = 0.06)",
                 "Without learning": "chance: 0.5",
                 "Error of the test set": "± 0.026",

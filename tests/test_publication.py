@@ -13,7 +13,7 @@ import publish_evidence
 import pytest
 import yaml
 from conftest import ROOT, refused
-from made import make_run, row_of, write_inputs
+from made import make_run, row_of, write_floors, write_inputs
 from one_process import OneProcess
 from PIL import Image
 from published_here import ARTIFACTS, COSTS, IMAGES, JACOBIAN, UNANSWERED, about, few_artifacts, results_of
@@ -68,6 +68,7 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
             "ro-crate-metadata.json",
         ),
         *(f"costs/{COSTS}.csv", f"features/{IMAGES}.csv", f"features/{IMAGES}.npz", f"jacobian/{JACOBIAN}.csv"),
+        *(f"floors/{task}.csv" for task in ("mnist", "pmnist", "physionet_extrapolation")),
         *(f"records/{name}.tar.xz" for name in {*tasks, "configuration"}),
     }
     links = {link for link in re.findall(r"\]\(([^)]+)\)", files["README.md"].decode())}
@@ -227,6 +228,7 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
         made = "<h1></h1><table></table><ul></ul>" if path.suffix == ".html" else "made"
         Image.new("RGB", (20, 20)).save(path) if path.suffix == ".png" else path.write_text(made)
     write_inputs(tmp_path, artifact_named(configuration, JACOBIAN), jacobian=[{"core": "tanh"}])
+    write_floors(tmp_path, load_artifacts(configuration)["momentumrnn_figure4"])
     with OneProcess(Workflow(tmp_path)) as process:
         process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")

@@ -19,6 +19,7 @@ from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
 from hidden_dynamics.publication.command import SETTINGS, settings_of
 from hidden_dynamics.publication.restoring import (
     CONFIGURATION,
+    MEASURED,
     METADATA,
     PARTS,
     PUT_BACK,
@@ -68,7 +69,7 @@ def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_pa
     every = {run.id: run for run in all_runs(configuration)}
     assert outcome == dict.fromkeys(every, PUT_BACK)
     assert files_in(tmp_path / configuration.results / "runs") == files_in(published.results / "runs")
-    for folder in ("costs", "features", "jacobian"):  # what was measured of them, too
+    for folder in MEASURED:  # what was measured of them, too
         assert files_in(tmp_path / configuration.results / folder) == files_in(published.results / folder)
     again = ended(restore.main, published.directory, "--root", tmp_path / "again")  # with its own settings
     assert again.out == f"{len(every)} runs {PUT_BACK}\n"
@@ -203,6 +204,19 @@ def test_what_was_measured_comes_back_only_where_the_runs_of_its_tasks_agree(pub
     put_all_back(Publication(published.directory), tmp_path, configured(scale="demo", seeds=[0], overrides=changes))
     assert not (tmp_path / published.configuration.paths.costs(COSTS)).exists()
     assert (tmp_path / published.configuration.paths.features(IMAGES)).exists()
+    there = {task: (tmp_path / published.configuration.paths.floors(task)).exists() for task in ("mnist", "pmnist")}
+    assert there == {"mnist": True, "pmnist": False}
+
+
+def test_what_was_published_before_classical_baselines_is_drawn_without_them(published, tmp_path):
+    configuration = published.configuration
+    put_all_back(Publication(published.directory), tmp_path)
+    shutil.rmtree(tmp_path / configuration.results / "floors")
+    with few_artifacts([TABLE]):
+        restore.draw_all(configuration, tmp_path)
+    path = configuration.paths.table(TABLE, "csv")
+    said = ["Logistic regression (classical)" in (root / path).read_text() for root in (published.root, tmp_path)]
+    assert said == [True, False]
 
 
 def test_weights_of_a_restored_run_are_missed_in_words(published, tmp_path):

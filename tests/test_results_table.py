@@ -14,8 +14,10 @@ from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.artifacts.tables import Table, csv, html, markdown
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data.folds import folds
+from hidden_dynamics.results.seeds import with_floors
 
 MNIST = "momentumrnn_table11"
+RIDGE = "ridge on three frames"
 
 
 def row(
@@ -306,19 +308,25 @@ def test_a_table_of_forecasts_is_as_approved():
     assert csv(table).count("De Brouwer et al. 2019") == table.data["published_quoted"].notna().sum() == 12
 
 
-def test_naive_baselines_are_the_rows_below_the_models():
-    """By hand: 0.3 and 0.5, of two seeds, have a mean of 0.4 and a deviation of 0.14."""
+def test_baselines_are_the_rows_below_the_models():
+    """By hand: 0.3 and 0.5, of two seeds, have a mean of 0.4 and a deviation of 0.14. A ridge that runs recorded is
+    shown once, as the file of classical baselines has it."""
     rows = forecasts("demo", 200, {"test_mse": 0.2, "test_negll": 0.7}, seeds=[0, 1])
-    rows = [
-        row | {"naive": json.dumps({"test_mse": {"last value": 0.3 + 0.2 * int(row["seed"]), "best constant": 9.0}})}
-        for row in rows
-    ]
+    scores = {"": (RIDGE, "0.1"), "0": ("linear", "0.3"), "1": ("linear", "0.5"), "2": ("linear", "9")}
+    floors = [{"seed": seed, "metric": "test_mse", "name": own[0], "score": own[1]} for seed, own in scores.items()]
+    for row in rows:
+        mse = {"last value": 0.3 + 0.2 * int(row["seed"]), "best constant": 9.0, RIDGE: 7.0}
+        row |= with_floors(row | {"naive": json.dumps({"test_mse": mse})}, floors)
     table = drawn(rows, artifact_at("demo", FORECASTS, seeds=[0, 1]))
-    said = [[text for text in row if text != "–"] for row in table.frame.iloc[-3:].itertuples(index=False)]
+    said = [[text for text in row if text != "–"] for row in table.frame.iloc[-5:].itertuples(index=False)]
     assert said[:2] == [["Naive: last value", "0.40 ± 0.14 (n = 2)"], ["Naive: best constant", "9.00"]]
-    assert said[2][0] == "Limit (optimal predictor)" and any(note.startswith("Naive:") for note in table.notes)
-    found = table.data[table.data["model"] == "naive"]
-    assert set(found["metric"]) == {"test_mse"} and list(found["mean"]) == [pytest.approx(0.4), 9.0]
+    assert said[2] == ["Ridge on three frames (classical)", "0.10"]
+    assert said[3] == ["Linear (classical)", "0.40 ± 0.14 (n = 2)"]
+    assert said[4][0] == "Limit (optimal predictor)"
+    assert {"Naive", "Classical"} <= {note.partition(":")[0] for note in table.notes}
+    for kind, means in (("naive", [0.4, 9.0]), ("classical", [0.1, 0.4])):
+        found = table.data[table.data["model"] == kind]
+        assert set(found["metric"]) == {"test_mse"} and list(found["mean"]) == [pytest.approx(mean) for mean in means]
 
 
 def test_where_some_seeds_learned_the_table_says_how_many_with_their_median():

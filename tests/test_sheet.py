@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import refused
 from drawn import artifact_at
-from made import curves_of, make_run, sources_of, summary_of
+from made import curves_of, make_run, sources_of, summary_of, write_floors
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -24,6 +24,7 @@ def test_files_are_valid_and_the_same_from_another_process(tmp_path):
     artifact = artifact_at("demo", NAME)
     for run in artifact.runs:
         make_run(tmp_path, artifact.configuration, run)
+    write_floors(tmp_path, artifact)
     save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here" / NAME)
     program = (
         f"import render; from drawn import artifact_at; render.draw(render.Sources(artifact_at('demo', {NAME!r})))"

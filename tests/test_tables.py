@@ -7,7 +7,7 @@ import pytest
 import render
 from conftest import refused
 from drawn import artifact_at
-from made import make_run
+from made import make_run, write_floors
 from markup import Reader
 
 from hidden_dynamics.artifacts.sources import Sources
@@ -87,6 +87,7 @@ def test_an_artifacts_files_are_written_with_its_verdicts(tmp_path):
     artifact = artifact_at("demo", "momentumrnn_table11")
     for run in artifact.runs:
         make_run(tmp_path, artifact.configuration, run, **measured(artifact)(run))
+    write_floors(tmp_path, artifact)
     judged = {"kind": "better", "task": "mnist", "metric": "test_accuracy", "verdict": "contradicted"}
     judged |= {"subject": "adam_lstm-n32", "reference": "lstm-n32", "against_table": "false"}
     verdicts = tmp_path / artifact.configuration.paths.verdicts(artifact.name)

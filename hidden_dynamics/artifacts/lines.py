@@ -1,6 +1,7 @@
-"""Lines of figures: a model's mean over its runs with a band, or the runs' own lines; naive baselines; their legend."""
+"""Lines of figures: a model's mean over its runs with a band, or the runs' own lines; baselines; their legend."""
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,13 +9,18 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry
 from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.seeds import best_classical, mean_and_std
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-NAIVE_DASHES = ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (1, 1)))
-IN_SIGHT = 1.3  # a naive baseline that is higher than this many times what else is drawn does not stretch the axis
+NAIVE, CLASSICAL = "naive", "classical"
+DASHES = {  # of the lines of baselines
+    NAIVE: ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (1, 1))),
+    CLASSICAL: ((0, (12, 2, 1, 2, 1, 2)), (0, (16, 3)), (0, (12, 2, 1, 2, 1, 2, 1, 2))),
+}
+IN_SIGHT = 1.3  # a baseline that is higher than this many times what else is drawn does not stretch the axis
 
 
 def draw_line(
@@ -61,16 +67,31 @@ def model_entries(runs: Iterable[Row], styles: Styles) -> "list[Line2D]":
     return entries
 
 
-def draw_naive(ax: "Axes", scores: Mapping[str, float], names: Iterable[str], upright: bool = False) -> None:
-    """A dashed line at each naive baseline's score; `names` are all those of the figure."""
-    styles = _naive_styles(names)
+def baselines(
+    naive: Mapping[str, float], runs: Sequence[Row], metric: str, sign: int, factor: float = 1.0
+) -> dict[str, float]:
+    """By their names in the legend, the scores of naive baselines and of the best classical one on the runs' data.
+
+    Args:
+        sign: of the metric, 1 where higher is better, else -1; `factor` is to the unit that is drawn.
+    """
+    scores = {f"{NAIVE}: {name}": score for name, score in naive.items()}
+    if best := best_classical(runs, metric, sign, factor):
+        name, by_seed = best
+        scores[f"{CLASSICAL}: {name}"] = mean_and_std(by_seed.values())[0]
+    return scores
+
+
+def draw_across(ax: "Axes", scores: Mapping[str, float], names: Iterable[str], upright: bool = False) -> None:
+    """A dashed line at each baseline's score; `names` are all those of the figure."""
+    styles = _styles_of_baselines(names)
     for name, score in scores.items():
-        (ax.axvline if upright else ax.axhline)(score, **styles[name], zorder=5, gid=f"naive {name}")
+        (ax.axvline if upright else ax.axhline)(score, **styles[name], zorder=5, gid=name)
 
 
-def naive_entries(names: Iterable[str]) -> "list[Line2D]":
+def baseline_entries(names: Iterable[str]) -> "list[Line2D]":
     """The legend's entries."""
-    return [legend_entry(f"naive: {name}", **style) for name, style in _naive_styles(names).items()]
+    return [legend_entry(name, **style) for name, style in _styles_of_baselines(names).items()]
 
 
 def in_sight(scores: Mapping[str, float], highest: float) -> list[float]:
@@ -78,8 +99,11 @@ def in_sight(scores: Mapping[str, float], highest: float) -> list[float]:
     return [score for score in scores.values() if score <= IN_SIGHT * highest]
 
 
-def _naive_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+def _styles_of_baselines(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Naive ones first."""
+    names = list(dict.fromkeys(names))
     return {
-        name: {"color": "0.35", "linewidth": 1, "linestyle": NAIVE_DASHES[place % len(NAIVE_DASHES)]}
-        for place, name in enumerate(dict.fromkeys(names))
+        name: {"color": "0.35", "linewidth": 1, "linestyle": dash}
+        for kind, dashes in DASHES.items()
+        for name, dash in zip([name for name in names if name.startswith(kind)], itertools.cycle(dashes), strict=False)
     }

@@ -12,6 +12,7 @@ from hidden_dynamics.papers.deviations import with_originals
 from hidden_dynamics.results.curves import Curve, curves_of
 from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import rows_of
+from hidden_dynamics.results.seeds import with_floors
 
 if TYPE_CHECKING:
     from hidden_dynamics.claims.samples import Evidence
@@ -31,10 +32,16 @@ class Sources:
     @cached_property
     def summary(self) -> list[dict[str, str]]:
         """A row for each run (hidden_dynamics.results.run_files.COLUMNS), with the paper's dataset where a task of the
-        user's own has another."""
+        user's own has another, and with the classical baselines of its task."""
         artifact, configuration = self.artifact, self.artifact.configuration
         rows = rows_of(configuration, artifact.cell_runs, self.root) if artifact.summarised else []
+        rows = [with_floors(row, self.floors.get(row["task"], ())) for row in rows]
         return with_originals(configuration, artifact.paper, rows)
+
+    @cached_property
+    def floors(self) -> dict[str, list[dict[str, str]]]:
+        """By task, a row for each classical baseline, metric and seed; "" for all seeds."""
+        return {task: read_rows(self.root / path) for task, path in self.artifact.floors().items()}
 
     @cached_property
     def curves(self) -> list[list[Curve]]:

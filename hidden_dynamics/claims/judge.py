@@ -181,6 +181,7 @@ def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         "tests": len(judged.family) if tested else "",
         "other_test": judged.other_test,
         **_naive(evidence, judged),
+        **_classical(judged),
         **dict(zip(("n_subject", "n_reference"), (len(runs.values) for runs in pair), strict=False)),
         "found": result.found,
         "published": _published(claim),
@@ -262,6 +263,24 @@ def _naive(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         "classical_beaten": all(beaten) if beaten else None,
         "test_error": _cell(_test_error(evidence, judged)),
     }
+
+
+def _classical(judged: Judged) -> dict[str, str]:
+    """The best classical baseline on the claim's task and metric, and which side is behind it. It decides nothing."""
+    own = [runs for runs in judged.result.samples if runs.gains(runs.classical)]
+    own = [runs for runs in own if runs.rows[0]["task"] == judged.claim.task]  # the other one of a gain has another
+    if not own:
+        return {}
+    scores = own[0].classical.values()
+    ahead, behind = ([runs.label for runs in own if runs.behind_classical == side] for side in (False, True))
+    if len(own) > 2:
+        beside = f"{len(behind)} of {len(own)} behind"
+    elif ahead and behind:
+        beside = f"{behind[0]} behind, {ahead[0]} ahead of"
+    else:
+        beside = ("both " if len(own) > 1 else "") + ("behind" if behind else "ahead of")
+    best = f"{own[0].classical_name}: {plain(sum(scores) / len(scores), 4)}"
+    return {"classical": best, "beside_classical": beside}
 
 
 def _test_error(evidence: Evidence, judged: Judged) -> float | None:

@@ -34,7 +34,7 @@ class Runs:
         by_seed: of the runs that finished with a finite number, that number.
         naive: of the same runs, the score of the best naive baseline on its test set, and `naive_name`, which it is; {}
             where no answer without learning is known.
-        classical: the same of the best classical baseline, on the same metric.
+        classical, classical_name: the same of the best classical baseline; {} where none is known on the metric asked.
         scores: of the same runs, the score that is held to them, by `sign`: 1 where more is better, else -1.
         overlap: n_test / n_train, where the data of seeds are random parts of the same data; else 0.
     """
@@ -45,6 +45,7 @@ class Runs:
     naive: Mapping[str, float] = field(default_factory=dict)
     naive_name: str = ""
     classical: Mapping[str, float] = field(default_factory=dict)
+    classical_name: str = ""
     scores: Mapping[str, float] = field(default_factory=dict)
     sign: int = 1
     overlap: float = 0.0
@@ -74,14 +75,22 @@ class Runs:
 
     def beat(self, baseline: Mapping[str, float], alpha: float) -> bool | None:
         """Whether they beat a baseline's scores by seed, by a one-sided t test over seeds; None where none is known."""
-        known = [seed for seed in self.scores if seed in baseline]
-        gains = [self.sign * (self.scores[seed] - baseline[seed]) for seed in known]
+        gains = self.gains(baseline)
         if not gains:
             return None
         if len(gains) < 2:
             return gains[0] > 0
         above = statistics.welch([statistics.Sample.of(gains, self.overlap)], [1])
         return above.p_above() < alpha if above else gains[0] > 0
+
+    @property
+    def behind_classical(self) -> bool:
+        """Whether the runs are behind the best classical baseline in the mean."""
+        return sum(self.gains(self.classical)) < 0
+
+    def gains(self, baseline: Mapping[str, float]) -> list[float]:
+        """By how much they are ahead of a baseline's scores by seed."""
+        return [self.sign * (self.scores[seed] - baseline[seed]) for seed in self.scores if seed in baseline]
 
 
 def of_shared_seeds(samples: Sequence[Runs]) -> list[Runs]:
@@ -102,7 +111,6 @@ class Evidence:
         summary: one row per run (hidden_dynamics.results.run_files), or per run whose features were measured.
         costs: one row per model, quantity and process.
         root: where the runs' directories are.
-        floors: one row per task, classical baseline, metric and seed; without a seed where all have the same data.
         jacobian: one row per cell and step (hidden_dynamics.measurements.jacobian.COLUMNS).
     """
 
@@ -110,7 +118,6 @@ class Evidence:
     summary: Sequence[Row] = ()
     costs: Sequence[Row] = ()
     root: Path = field(default_factory=Path)
-    floors: Sequence[Row] = ()
     jacobian: Sequence[Row] = ()
 
     @property
@@ -224,7 +231,7 @@ class Evidence:
             return runs
         sign, factor = self.sign(held), self.configuration.metrics[held].factor
         best = {row["seed"]: seeds.best(seeds.naive_of(row), held, sign) for row in rows}
-        classical = {row["seed"]: seeds.best({held: self._classical(row, held)}, held, sign) for row in rows}
+        beside = seeds.best_classical(rows, metric, sign, factor) if held == metric else None
         if fixed is not None:
             best = dict.fromkeys(best, (VANISHED, fixed))
         scores = {row["seed"]: _measured(row, held) * factor for row in rows}
@@ -232,19 +239,11 @@ class Evidence:
             runs,
             naive={seed: found[1] * factor for seed, found in best.items() if found},
             naive_name=next((found[0] for found in best.values() if found), ""),
-            classical={seed: found[1] * factor for seed, found in classical.items() if found},
+            classical=beside[1] if beside else {},
+            classical_name=beside[0] if beside else "",
             scores={seed: score for seed, score in scores.items() if math.isfinite(score)},
             sign=sign,
         )
-
-    def _classical(self, row: Row, metric: str) -> dict[str, float]:
-        """{name: score} of the classical baselines on a run's data, fitted apart or recorded with it."""
-        fitted = {
-            floor["name"]: float(floor["score"])
-            for floor in self.floors
-            if (floor["task"], floor["metric"]) == (row["task"], metric) and floor["seed"] in ("", row["seed"])
-        }
-        return {**seeds.classical_of(row).get(metric, {}), **fitted}
 
 
 def _cell_of(row: Row) -> tuple[str, str, str]:

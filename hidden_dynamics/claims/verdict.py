@@ -15,7 +15,8 @@ COLUMNS = (  # of claims.csv, and of each artifact's file
     *("estimate", "low", "high", "level", "low_adjusted", "high_adjusted"),
     *("p", "p_adjusted", "family", "tests", "other_test"),
     *("detectable", "effect", "effect_low", "effect_high", "published_effect"),
-    *("naive", "nothing_learned", "classical_beaten", "test_error", "n_subject", "n_reference"),
+    *("naive", "nothing_learned", "classical", "beside_classical", "classical_beaten"),
+    *("test_error", "n_subject", "n_reference"),
     *("found", "published", "published_difference", "against_table"),
     *("data", "deviations", "runs"),
 )

@@ -56,6 +56,9 @@ class Paths:
     def jacobian(self, artifact: str) -> str:
         return f"{self.results}/jacobian/{artifact}.csv"
 
+    def floors(self, task: str) -> str:
+        return f"{self.results}/floors/{task}.csv"
+
     def verdicts(self, artifact: str) -> str:
         """The verdicts on the claims that rest on an artifact."""
         return f"{self.results}/claims/{artifact}.csv"

@@ -18,7 +18,7 @@ from hidden_dynamics.publication.readme import filled
 from hidden_dynamics.results.rows import Row
 
 LISTED = (*OF_THE_PAPER.values(), HOLDS, FAILS)
-IN_SHORT = ("Found", "p", "n", "Plan")  # of a claim that is asked for its direction alone
+IN_SHORT = ("Found", "p", "n", "Classical", "Plan")  # of a claim that is asked for its direction alone
 TABLES = {  # kinds that answer a question of ours, no claim of the papers
     "contrast_table": "Each filter beside a control without momentum, whose input is scaled. A lead is above 0 where "
     "the first is better. Numbers are of the epoch that a run reports: of (P)MNIST that of its best test accuracy.",

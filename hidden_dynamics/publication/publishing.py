@@ -48,6 +48,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     artifacts = {place_of(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
     drawn = {name: content for path in artifacts for name, content in _drawn(root / paths.results, path).items()}
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
+    measured += [path for one in made for path in one.floors().values()]
     claims = read_rows(root / paths.all_verdicts)
     files = {
         "findings.md": page(configuration, claims, artifacts, drawn).encode(),

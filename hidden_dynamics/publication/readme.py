@@ -40,6 +40,7 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
         artifacts=artifacts,
         found=found,
         measured=any(artifact.measured for artifact in artifacts.values()),
+        floors=any(artifact.floored for artifact in artifacts.values()),
         left_out=left_out_note(configuration),
     )
 

@@ -25,7 +25,7 @@ from hidden_dynamics.system.files import ROOT
 METADATA = "ro-crate-metadata.json"
 RECORDS = "records"
 CONFIGURATION = f"{RECORDS}/configuration.tar.xz"
-MEASURED = ("costs", "features", "jacobian")  # directories of what is measured beside the runs
+MEASURED = ("costs", "features", "floors", "jacobian")  # directories of what is measured beside the runs
 PLAIN = re.compile(r"[a-z]+/[A-Za-z0-9_]+\.(csv|npz|tar\.xz)")  # a file in one of these directories
 PARTS = re.compile(r"config\.yaml|config/[a-z]+\.yaml")
 PUT_BACK, THERE = "put back", "there already"
@@ -117,11 +117,12 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
             write(directory / KEPT, files)
             write(directory, files)
     refused = {name.partition("/")[0] for name, what in outcome.items() if what not in (PUT_BACK, THERE)}
-    artifacts = load_artifacts(place)
+    tasks = {place.paths.floors(task): {task} for task in place.tasks}
+    tasks |= {path: {*one.tasks()} for one in load_artifacts(place).values() for path in one.inputs().values()}
     for path, content in measured.items():
-        artifact, file = artifacts.get(Path(path).stem), root / place.results / path
-        if artifact and not refused & {*artifact.tasks()} and not file.is_file():
-            write(file.parent, {file.name: content})
+        file = f"{place.results}/{path}"
+        if file in tasks and not refused & tasks[file] and not (root / file).is_file():
+            write((root / file).parent, {Path(file).name: content})
     return outcome
 
 

@@ -67,14 +67,24 @@ def naive_of(about: Mapping[str, Any]) -> Naive:
 
 
 def classical_of(about: Mapping[str, Any]) -> Naive:
-    """The same of the classical baselines that are recorded beside them."""
-    return _recorded(about, lambda name: name in CLASSICAL)
+    """The same of the classical baselines: those that `with_floors` gave a row, else those that are recorded."""
+    given = about.get("classical")
+    return json.loads(given) if given else _recorded(about, lambda name: name in CLASSICAL)
 
 
 def _recorded(about: Mapping[str, Any], asked: Callable[[str], bool]) -> Naive:
     recorded = about.get("naive") or {}
     every: Naive = json.loads(recorded) if isinstance(recorded, str) else recorded
     return {metric: {name: own for name, own in scores.items() if asked(name)} for metric, scores in every.items()}
+
+
+def with_floors(row: Row, floors: Iterable[Row]) -> dict[str, str]:
+    """A run's row of a summary with `classical`, what its task's classical baselines score on the data of its seed."""
+    scores = {metric: dict(recorded) for metric, recorded in classical_of(row).items()}
+    for floor in floors:
+        if floor["seed"] in ("", row["seed"]):
+            scores.setdefault(floor["metric"], {})[floor["name"]] = float(floor["score"])
+    return {**row, "classical": json.dumps(scores)}
 
 
 def best(naive: Naive, metric: str, sign: int) -> tuple[str, float] | None:
@@ -116,15 +126,26 @@ def in_two_clusters(margins: Sequence[float | None]) -> bool:
     return min(ahead) - max(behind) > TWICE * max(max(group) - min(group) for group in (ahead, behind))
 
 
-def by_seed(runs: Sequence[Row], metric: str, factor: float) -> dict[str, list[float]]:
-    """{name of a naive baseline: its score for each seed}, in the unit that is shown."""
-    found: dict[str, list[float]] = {}
+def by_seed(
+    runs: Sequence[Row], metric: str, factor: float = 1.0, of: Callable[[Row], Naive] = naive_of
+) -> dict[str, dict[str, float]]:
+    """{name of a baseline: {seed: its score}}, in the unit that is shown; `of` says which baselines."""
+    found: dict[str, dict[str, float]] = {}
     for run in {run["seed"]: run for run in runs}.values():
-        for name, score in naive_of(run).get(metric, {}).items():
-            found.setdefault(name, []).append(score * factor)
+        for name, score in of(run).get(metric, {}).items():
+            found.setdefault(name, {})[run["seed"]] = score * factor
     return found
 
 
 def mean_scores(runs: Sequence[Row], metric: str, factor: float = 1.0) -> dict[str, float]:
     """{name of a naive baseline: the mean of its scores over seeds}."""
-    return {name: mean_and_std(scores)[0] for name, scores in by_seed(runs, metric, factor).items()}
+    return {name: mean_and_std(scores.values())[0] for name, scores in by_seed(runs, metric, factor).items()}
+
+
+def best_classical(
+    runs: Sequence[Row], metric: str, sign: int, factor: float = 1.0
+) -> tuple[str, Mapping[str, float]] | None:
+    """The name of the classical baseline whose mean over the runs' seeds is the best (`best`), and its score for each
+    seed; None where there is none."""
+    every = by_seed(runs, metric, factor, classical_of).items()
+    return max(every, key=lambda item: sign * mean_and_std(item[1].values())[0], default=None)

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
-from hidden_dynamics.artifacts.lines import draw_line, draw_naive, in_sight, model_entries, naive_entries
+from hidden_dynamics.artifacts.lines import baseline_entries, baselines, draw_across, draw_line, in_sight, model_entries
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
@@ -82,6 +82,7 @@ class Curves(InPanels):
     Settings = Settings
     summarised = True
     run_files = ("metrics.csv", "train_loss.npy")
+    floored = True
 
     def cells_of(self, panel: PanelSettings) -> list[Cell]:
         return [Cell(panel.task, model, panel.size) for model in self.settings.models]
@@ -113,7 +114,7 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
     shown = zip(artifact.panels, sources.curves, strict=True)
     panels = [panel_of(artifact, settings, sources.summary, curves) for settings, curves in shown]
     runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
-    names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
+    names = list(dict.fromkeys(name for panel in panels for name in panel.baselines))
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
     with style():
@@ -123,7 +124,7 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
             width=9.6 if columns == 2 else 6.8,
             height=3.1 * rows,
             notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
-            handles=[*model_entries(runs, styles), *mark_entries(panels), *naive_entries(names)],
+            handles=[*model_entries(runs, styles), *mark_entries(panels), *baseline_entries(names)],
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
@@ -144,7 +145,7 @@ class Panel:
     Attributes:
         runs: rows of the summary.
         published: the paper's final values by model; none where the runs deviate from the paper.
-        naive: the losses of the naive baselines, by name.
+        baselines: the losses of the naive ones and of the best classical one, by their names in the legend.
         logged: the authors' own losses, by model.
         x_limits, y_limits: the configured ones where the runs are as the paper's; else ones that fit, or None.
     """
@@ -153,7 +154,7 @@ class Panel:
     runs: Sequence[Row]
     curves: Sequence[Curve]
     published: Mapping[str, float]
-    naive: Mapping[str, float]
+    baselines: Mapping[str, float]
     logged: Mapping[str, Log]
     x_limits: Sequence[float] | None
     y_limits: Sequence[float] | None
@@ -167,16 +168,17 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
     published = {model: number.value for model, number in printed.items() if number is not None}
     naive = {name: score for curve in curves for name, score in curve.naive.items()}
+    scores = baselines(naive, runs, metric, -1)
     logged, limits = artifact.logged(settings, curves), settings.y_limits if papers else None
     if limits is None:
         ends = [(point.least, point.greatest) for log in logged.values() for point in log]
         marks = [*published.values(), *chain(*ends)]
         limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
         if limits:
-            marks += in_sight(naive, limits[1])
+            marks += in_sight(scores, limits[1])
             limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
     x_limits = settings.x_limits if papers else None
-    return Panel(settings, runs, curves, published, naive, logged, x_limits, limits)
+    return Panel(settings, runs, curves, published, scores, logged, x_limits, limits)
 
 
 def in_dots(curves: Sequence[Curve]) -> bool:
@@ -232,7 +234,7 @@ def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
 
 
 def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
-    """Scales, curves, naive baselines, published final values, limits."""
+    """Scales, curves, baselines, published final values, limits."""
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
     ax.set_xmargin(0.01)
@@ -244,7 +246,7 @@ def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         x, mean, least, greatest = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
         look = LOGGED | {"linestyle": styles[model]["linestyle"]}
         draw_line(ax, f"logged {model}", look, x, mean, (least, greatest), (), front=0.5)
-    draw_naive(ax, panel.naive, names)
+    draw_across(ax, panel.baselines, names)
     for rank, (model, value) in enumerate(panel.published.items()):
         shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
         ax.plot([1.015], [value], transform=ax.get_yaxis_transform(), clip_on=False, gid=f"published {model}", **shape)
@@ -274,7 +276,7 @@ def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) ->
         if model in panel.published:
             theirs = {"marker": "<", "ms": 6, "mec": "0.2", "mew": 0.7, "color": colour, "gid": f"published {model}"}
             ax.plot([panel.published[model]], [row], **theirs)
-    draw_naive(ax, panel.naive, names, upright=True)
+    draw_across(ax, panel.baselines, names, upright=True)
     if panel.y_limits:
         ax.set_xlim(*panel.y_limits)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.lines import draw_line, draw_naive, in_sight, model_entries, naive_entries
+from hidden_dynamics.artifacts.lines import baseline_entries, baselines, draw_across, draw_line, in_sight, model_entries
 from hidden_dynamics.artifacts.notes import about, figure_notes, reported_note, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
@@ -47,6 +47,7 @@ class ErrorOverTime(SideBySide):
     Settings = Settings
     summarised = True
     run_files = (PREDICTIONS,)
+    floored = True
 
     def chosen_metrics(self) -> list[str]:
         return [self.settings.metric]
@@ -61,6 +62,7 @@ def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
     made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
     errors = errors_of(made, metric.factor) if made else None
     naive, styles = mean_scores(summary, settings.metric, metric.factor), line_styles(configuration, summary)
+    scores = baselines(naive, summary, settings.metric, metric.sign, metric.factor)
     title = about(configuration, summary, f"{summary[0]['task_title']}: mean squared error of observed entries")
     with style():
         figure, body = page(
@@ -69,14 +71,14 @@ def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
             width=8.2,
             height=6.4 if settings.over_rows else 3.6,
             notes=figure_notes(configuration, summary, settings.note, reported_note(configuration, summary)),
-            handles=[*model_entries(summary, styles), *naive_entries(naive)],
+            handles=[*model_entries(summary, styles), *baseline_entries(scores)],
         )
         axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
         axes[0].set_title("\n".join(title), linespacing=1.3)
         axes[0].set_xlabel(settings.time)
         axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
         if errors:
-            draw_over_time(axes[0], configuration, errors, styles, naive)
+            draw_over_time(axes[0], configuration, errors, styles, scores)
         if settings.over_rows:
             draw_over_rows(axes[1], [one for one in made if one[0]["seed"] == summary[0]["seed"]], styles)
         for ax in axes:
@@ -159,7 +161,7 @@ def squares_of(arrays: Arrays) -> NDArray:
 
 
 def draw_over_time(
-    ax: "Axes", configuration: Configuration, errors: Errors, styles: Styles, naive: Mapping[str, float]
+    ax: "Axes", configuration: Configuration, errors: Errors, styles: Styles, scores: Mapping[str, float]
 ) -> None:
     """Each model's mean over its runs, with its band or the runs' own lines; a wide band does not flatten the lines."""
     highest = [0.0]
@@ -172,8 +174,8 @@ def draw_over_time(
             draw_line(ax, model, look, errors.times, mean, (low, high), few, marker="o", ms=3.5)
             top = np.nanmax(np.stack([mean, *few]), initial=0.0)
             highest.append(min(np.nanmax(high, initial=top), 2 * top))
-    draw_naive(ax, naive, naive)
-    ax.set_ylim(0, 1.08 * max(highest + in_sight(naive, max(highest))) or 1.0)
+    draw_across(ax, scores, scores)
+    ax.set_ylim(0, 1.08 * max(highest + in_sight(scores, max(highest))) or 1.0)
 
 
 def draw_over_rows(ax: "Axes", made: Sequence[tuple[Row, Arrays]], styles: Styles) -> None:

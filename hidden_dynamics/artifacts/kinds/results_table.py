@@ -1,5 +1,5 @@
-"""A table of results: our numbers over seeds beside the published ones, and below them what no model scores: naive
-baselines and, where it is known, the best possible predictor. These are not held to anything or judged."""
+"""A table of results: our numbers over seeds beside the published ones, and below them what no network scores: naive
+and classical baselines and, where known, the best possible predictor. These are not held to anything or judged."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +21,15 @@ from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.deviations import original_of
 from hidden_dynamics.papers.published import load_tasks, published_task
-from hidden_dynamics.results.seeds import by_seed
+from hidden_dynamics.results.seeds import by_seed, classical_of, naive_of
 
 Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
+OTHERS = {  # rows below those of networks, with what is said of them
+    "naive": "Naive: predictions that need no network, on the data of the same seeds.",
+    "classical": "Classical: fitted without a network, and never to a test part; no verdict depends on it.",
+    "limit": "",
+}
 BEST_OF_ALL = "best of all epochs"
 PARAMETERS = {"parameters": "Parameters", "published_parameters": "Published parameters"}  # a record's, as headings
 
@@ -61,6 +66,7 @@ class ResultsTable(BesidePublished):
     Settings = Settings
     form = "table"
     summarised = True
+    floored = True
 
     def shown(self) -> list[Cell]:
         return [
@@ -110,7 +116,7 @@ class ResultsTable(BesidePublished):
 
 
 def draw(artifact: ResultsTable, sources: Sources) -> Table:
-    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit; a
+    """The paper's rows in its order, then the models of the user's own, the baselines, and the limit; a
     `UserError` where tasks have the same title."""
     summary = sources.summary
     records = comparison.compared(artifact, _records(artifact, summary), sources.verdicts)
@@ -120,7 +126,8 @@ def draw(artifact: ResultsTable, sources: Sources) -> Table:
     repeating = _repeating(records)
     rows = _rows(artifact, [record for record in records if record["task"] not in repeating], others)
     notes = _notes(artifact, summary, records, repeating)
-    notes += ["Naive: predictions that need no network, on the data of the same seeds."] if others else []
+    kinds = {record["model"] for record in others}
+    notes += [note for kind, note in OTHERS.items() if note and kind in kinds]
     return comparison.table(artifact, records, rows, notes, others=others, below=below)
 
 
@@ -176,21 +183,24 @@ def _theirs(artifact: ResultsTable, cell: Cell, metric: str) -> Record:
 
 
 def _others(artifact: ResultsTable, summary: Runs) -> list[Record]:
-    """A record for each task, metric and naive baseline that runs recorded, and for the best possible predictor; mean
-    and deviation are over their seeds."""
+    """A record for each task, metric and baseline, naive or classical, and for the best possible predictor; mean and
+    deviation are over the runs' seeds."""
     found = []
     for task in artifact.settings.tasks:
         runs = [row for row in summary if row["task"] == task]
         limits = {row["seed"]: json.loads(row["limits"]) for row in runs if row["limits"]}
         for metric in artifact.metrics_on(task):
             factor = artifact.configuration.metrics[metric].factor
-            scores = {f"Naive: {name}": of for name, of in by_seed(runs, metric, factor).items()}
-            scores |= {LIMIT: [limit[metric] * factor for limit in limits.values()]} if limits else {}
-            for label, of in scores.items():
+            naive, classical = (by_seed(runs, metric, factor, of) for of in (naive_of, classical_of))
+            scores = {("naive", f"Naive: {name}"): of for name, of in naive.items()}
+            scores |= {("classical", f"{name[0].upper()}{name[1:]} (classical)"): of for name, of in classical.items()}
+            if limits:
+                scores["limit", LIMIT] = {seed: limit[metric] * factor for seed, limit in limits.items()}
+            for (kind, label), of in scores.items():
                 about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": task}
-                about |= {"model": "limit" if label == LIMIT else "naive", "label": label, "metric": metric}
-                found.append(about | {"runs": len(of), **comparison.over_seeds(of)})
-    return sorted(found, key=lambda record: record["model"] == "limit")
+                about |= {"model": kind, "label": label, "metric": metric}
+                found.append(about | {"runs": len(of), **comparison.over_seeds(of.values())})
+    return sorted(found, key=lambda record: [*OTHERS].index(record["model"]))
 
 
 # As text
@@ -226,7 +236,7 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
         row = {"Model": label}
         for record in (record for record in others if record["label"] == label):
             decimals, heading = _decimals(artifact, record), headings[record["task"], record["metric"]]
-            same = not record["std"] > 0  # of all seeds
+            same = not record["std"] > 1e-9 * abs(record["mean"])  # of all seeds
             row[heading, "ours"] = number(record["mean"], decimals) if same else comparison.ours_text(record, decimals)
         rows.append(row)
     places = ["Model", "N", *PARAMETERS.values(), *headings.values()]
