@@ -53,6 +53,9 @@ class Paths:
         """The maps of features in the plane, as arrays."""
         return f"{self.results}/features/{artifact}.npz"
 
+    def floors(self, task: str) -> str:
+        return f"{self.results}/floors/{task}.csv"
+
     def verdicts(self, artifact: str) -> str:
         """The verdicts on the claims that rest on an artifact."""
         return f"{self.results}/claims/{artifact}.csv"
