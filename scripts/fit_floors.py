@@ -15,22 +15,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import scipy
 import sklearn
 import torch
 from threadpoolctl import threadpool_limits
 
 from hidden_dynamics.configuration import Configuration, known, load, parse_settings
-from hidden_dynamics.configuration.runs import Run, runs_on, seeds_are_blocks
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.floors import COLUMNS, code_of
+from hidden_dynamics.floors import COLUMNS, code_of, runs_of
 from hidden_dynamics.floors.fitted import fit
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import task_of
 
-MODULES = {"python": platform.python_version()} | {each.__name__: each.__version__ for each in (np, sklearn, torch)}
+NAMED = {each.__name__: each.__version__ for each in (np, scipy, sklearn, torch)}
+VERSIONS = " ".join(f"{name} {version}" for name, version in {"python": platform.python_version(), **NAMED}.items())
 
 
 def main() -> None:
@@ -50,29 +51,26 @@ def main() -> None:
 
 
 def rows_of(configuration: Configuration, task: str, seeds: list[int] | None) -> Iterator[dict[str, object]]:
-    """The rows of a task; of its first model's settings, as a task's models share them."""
-    seeds = seeds or configuration.seeds_of(task)
-    blocks = any(seeds_are_blocks(configuration, task, model) for model in configuration.tasks[task].models)
-    first = {run.seed: run for run in reversed(runs_on(configuration, task, seeds if blocks else seeds[:1]))}
-    for seed, run in sorted(first.items()):
-        yield from (row | {"seed": seed if blocks else None} for row in rows_of_run(configuration, run))
-
-
-def rows_of_run(configuration: Configuration, run: Run) -> Iterator[dict[str, object]]:
-    data = prepared.load(
-        configuration.paths.prepared(run.spec["dataset"], run.spec["data"]), run.spec["dataset"], run.spec["data"]
-    )
-    task_class = run.classes["task_class"]
-    about = {"scale": configuration.scale_name, "task": run.task, "data_digest": data.digest}
-    about |= {"code": code_of(task_class), "versions": " ".join(f"{name} {version}" for name, version in MODULES.items())}
-    for floor, seconds in fit(task_of(run, data.arrays, torch.device("cpu")), task_class, run.seed):
-        fitted = {"name": floor.name, "chosen": floor.chosen, "fitted_on": floor.fitted_on}
-        for metric, score in floor.scores.items():
-            print(f"{run.task}, seed {run.seed}: {floor.name} ({floor.chosen}): {metric} {score:.6g}", flush=True)
-            if math.isfinite(score):
-                yield about | fitted | {"metric": metric, "score": score, "seconds": f"{seconds:.1f}"}
-            else:
-                print(f"{metric} of {floor.name} is no number, and left out", flush=True)
+    """Those of a task's file, of given seeds or the configured ones."""
+    for seed, run in runs_of(configuration, task, seeds).items():
+        dataset, settings = run.spec["dataset"], run.spec["data"]
+        data = prepared.load(configuration.paths.prepared(dataset, settings), dataset, settings)
+        about = {"scale": configuration.scale_name, "task": task, "seed": seed, "data_digest": data.digest}
+        about |= {"code": code_of(run), "versions": VERSIONS}
+        built = task_of(run, data.arrays, torch.device("cpu"))
+        for floor, seconds in fit(built, run.classes["task_class"], run.seed):
+            print(f"{run.task}, seed {run.seed}: {floor}, {seconds:.1f} s", flush=True)
+            how = {
+                "name": floor.name,
+                "chosen": floor.chosen,
+                "fitted_on": floor.fitted_on,
+                "seconds": f"{seconds:.1f}",
+            }
+            for metric, score in floor.scores.items():
+                if math.isfinite(score):
+                    yield about | how | {"metric": metric, "score": score}
+                else:
+                    print(f"left out: {metric}, which is no number", flush=True)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ class Artifact(ABC):
         summarised: whether it shows runs by their records (hidden_dynamics.results.run_files).
         run_files: the files of its runs that it reads beside run.json.
         measured: what is measured for it: "costs", "features", or nothing.
+        floored: whether it shows what classical baselines score on its tasks.
         alike: the kinds that share a measurement, and the settings in which they have to agree.
         with_extras: whether models of the user's own on the same tasks and sizes are shown, too.
         ranked_as: what its published rankings are of, in the plural.
@@ -70,6 +71,7 @@ class Artifact(ABC):
     summarised: ClassVar[bool] = False
     run_files: ClassVar[tuple[str, ...]] = ()
     measured: ClassVar[Literal["costs", "features"] | None] = None
+    floored: ClassVar[bool] = False
     alike: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     with_extras: ClassVar[bool] = True
     ranked_as: ClassVar[str] = "rows of the table"
@@ -163,6 +165,10 @@ class Artifact(ABC):
         if self.measured == "features":
             files |= {"features": paths.features(self.measurement), "maps": paths.maps(self.measurement)}
         return files
+
+    def floors(self) -> dict[str, str]:
+        """The files of classical baselines that it shows, by task."""
+        return {run.task: self.configuration.paths.floors(run.task) for run in self.runs if self.floored}
 
     def details(self) -> list[str]:
         """The files of its runs that it reads."""

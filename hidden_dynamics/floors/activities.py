@@ -22,7 +22,8 @@ ITERATIONS = (25, 50, 100)
 
 def logistic_regression(task: ActivityRecognition, seed: int) -> Fitted:
     candidates = {
-        f"C = {c:g}": make_pipeline(StandardScaler(), LogisticRegression(C=c, max_iter=300, tol=1e-3)) for c in PENALTIES
+        f"C = {c:g}": make_pipeline(StandardScaler(), LogisticRegression(C=c, max_iter=300, tol=1e-3))
+        for c in PENALTIES
     }
     return _fitted(task, "logistic regression", candidates)
 

@@ -1,7 +1,7 @@
 """A classical baseline as it was fitted, how it answers a task as a network does, and what it is chosen by."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,12 +49,12 @@ class Answering(nn.Module):
 
 
 def fit(task: AnyTask, task_class: str, seed: int) -> Iterator[tuple[Fitted, float]]:
-    """The classical baselines of a task, each with the seconds of a core that it took; none of a class that has none. One of the
-    user's own may have a method `classical`, which gives them."""
+    """The classical baselines of a task, each with the seconds of a core that it took: those that a method `classical`
+    of its class gives, if that is the user's own and has one; none of a class that has none."""
     begun = time.process_time()
-    floors = (imported(name)(task, seed) for name in FLOORS.get(task_class, ()))
-    own: Callable[[], Sequence[Fitted]] = getattr(task, "classical", tuple)
-    for floor in (*own(), *floors) if task_class not in FLOORS else floors:
+    own: Callable[[], Iterable[Fitted]] = getattr(task, "classical", tuple)
+    fitted = (imported(name)(task, seed) for name in FLOORS[task_class]) if task_class in FLOORS else own()
+    for floor in fitted:
         if floor is not None:
             yield floor, time.process_time() - begun
         begun = time.process_time()

@@ -76,8 +76,7 @@ def of_next_rows(task: SporadicForecasting, seed: int) -> Fitted:
 
 class Inputs:
     """What a linear map sees for a row of targets: of each feature of its series the last value, alone and times the
-    time, the mean, and whether there is one; and the time. What a series lacks is the mean over the series of `context`.
-    """
+    time, the mean, and whether there is one; and the time. What a series lacks is the mean over those of `context`."""
 
     def __init__(self, context: Observations):
         found = np.stack([getattr(summaries(context), name) for name in ("last", "mean")])

@@ -1,5 +1,5 @@
-"""Mortality by what a linear model or trees see of a patient: of each parameter mean, least, greatest and last value, and
-how often it was observed."""
+"""Mortality by a linear model and by trees. Of a patient these see, of each parameter, the mean, the least, the greatest
+and the last value, and how often it was observed."""
 
 from typing import Any, NamedTuple
 

@@ -43,7 +43,9 @@ class Products(NamedTuple):
         return float(np.einsum("ib,ij,jb->", residual, self.matrix, residual, optimize=True))
 
 
-def ridge(fitted_on: Sequence[Products], held_out: Sequence[Products], again: bool = False) -> tuple[str, list[NDArray]]:
+def ridge(
+    fitted_on: Sequence[Products], held_out: Sequence[Products], again: bool = False
+) -> tuple[str, list[NDArray]]:
     """Of linear models, one for each of the products: the penalty that all share, by their errors on what is held out,
     in words; and their coefficients, fitted `again` on what was held out, too, or not."""
 

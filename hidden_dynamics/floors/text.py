@@ -1,4 +1,4 @@
-"""The next word by the two before it: a trigram, smoothed as interpolated Kneser-Ney (Chen and Goodman 1999, Section 3)."""
+"""The next word by the two before it: a trigram with interpolated Kneser-Ney smoothing (Chen and Goodman 1999)."""
 
 from typing import NamedTuple
 
@@ -41,10 +41,13 @@ class Discounted(NamedTuple):
         kinds = np.diff(counts.indptr)
         shares = (counts.data - discount) / np.repeat(total, kinds)
         left = np.where(kinds > 0, discount * kinds / np.maximum(total, 1), 1.0)
-        return cls(csr_matrix((shares.astype(np.float32), counts.indices, counts.indptr), counts.shape), left.astype(np.float32))
+        return cls(
+            csr_matrix((shares.astype(np.float32), counts.indices, counts.indptr), counts.shape),
+            left.astype(np.float32),
+        )
 
     def over(self, histories: NDArray, below: NDArray) -> NDArray:
-        """Probabilities (n, V) after histories (n,), the numbers of rows, over those of the order below, (n, V) or (V,)."""
+        """Probabilities (n, V) after histories (n,), which are numbers of rows, by those of the order below."""
         return self.shares[histories].toarray() + self.left[histories, None] * below
 
 

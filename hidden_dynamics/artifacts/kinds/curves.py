@@ -82,6 +82,7 @@ class Curves(InPanels):
     Settings = Settings
     summarised = True
     run_files = ("metrics.csv", "train_loss.npy")
+    floored = True
 
     def cells_of(self, panel: PanelSettings) -> list[Cell]:
         return [Cell(panel.task, model, panel.size) for model in self.settings.models]

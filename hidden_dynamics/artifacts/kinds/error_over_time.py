@@ -47,6 +47,7 @@ class ErrorOverTime(SideBySide):
     Settings = Settings
     summarised = True
     run_files = (PREDICTIONS,)
+    floored = True
 
     def chosen_metrics(self) -> list[str]:
         return [self.settings.metric]

@@ -61,6 +61,7 @@ class ResultsTable(BesidePublished):
     Settings = Settings
     form = "table"
     summarised = True
+    floored = True
 
     def shown(self) -> list[Cell]:
         return [
