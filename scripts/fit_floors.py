@@ -9,6 +9,7 @@ share their data. It has no row where the task's class has no classical baseline
 
 import _bootstrap  # noqa: F401  isort: skip
 
+import json
 import math
 import platform
 from collections.abc import Iterator
@@ -18,13 +19,12 @@ import numpy as np
 import scipy
 import sklearn
 import torch
-from threadpoolctl import threadpool_limits
 
 from hidden_dynamics.configuration import Configuration, known, load, parse_settings
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.floors import COLUMNS, code_of, runs_of
-from hidden_dynamics.floors.fitted import fit
+from hidden_dynamics.floors.fitted import Fitted, fit
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.training import devices
@@ -43,34 +43,41 @@ def main() -> None:
     if given.output and len(given.task) > 1:
         raise UserError(f"--output is the file of one task, and there are {len(given.task)}", key="--output")
     devices.set_arithmetic(1, "fp32")
-    with threadpool_limits(1):
-        for task in given.task:
-            known(task, configuration.tasks, "task", "--task")
-            rows = list(rows_of(configuration, task, given.seed))
-            write_rows(given.output or configuration.paths.floors(task), COLUMNS, rows)
+    fitted: dict[str, list[Fitted]] = {}
+    for task in given.task:
+        known(task, configuration.tasks, "task", "--task")
+        rows = list(rows_of(configuration, task, given.seed, fitted))
+        write_rows(given.output or configuration.paths.floors(task), COLUMNS, rows)
 
 
-def rows_of(configuration: Configuration, task: str, seeds: list[int] | None) -> Iterator[dict[str, object]]:
-    """Those of a task's file, of given seeds or the configured ones."""
+def rows_of(
+    configuration: Configuration, task: str, seeds: list[int] | None, fitted: dict[str, list[Fitted]]
+) -> Iterator[dict[str, object]]:
+    """Those of a task's file, of given seeds or the configured ones; `fitted` keeps what was fitted until now, which
+    tasks share that differ in how networks are trained."""
     for seed, run in runs_of(configuration, task, seeds).items():
-        dataset, settings = run.spec["dataset"], run.spec["data"]
+        task_class, dataset, settings = run.classes["task_class"], run.spec["dataset"], run.spec["data"]
         data = prepared.load(configuration.paths.prepared(dataset, settings), dataset, settings)
+        key = json.dumps([task_class, data.digest, run.spec["task_settings"], run.seed], sort_keys=True)
+        if key not in fitted:
+            fitted[key] = fit(task_of(run, data.arrays, torch.device("cpu")), task_class, run.seed)
         about = {"scale": configuration.scale_name, "task": task, "seed": seed, "data_digest": data.digest}
         about |= {"code": code_of(run), "versions": VERSIONS}
-        built = task_of(run, data.arrays, torch.device("cpu"))
-        for floor, seconds in fit(built, run.classes["task_class"], run.seed):
-            print(f"{run.task}, seed {run.seed}: {floor}, {seconds:.1f} s", flush=True)
-            how = {
+        for floor in fitted[key]:
+            about |= {
                 "name": floor.name,
                 "chosen": floor.chosen,
                 "fitted_on": floor.fitted_on,
-                "seconds": f"{seconds:.1f}",
+                "seconds": floor.seconds,
             }
+            print(
+                f"{task}, seed {run.seed}: {floor.name} ({floor.chosen}), {floor.seconds} s: {floor.scores}", flush=True
+            )
             for metric, score in floor.scores.items():
                 if math.isfinite(score):
-                    yield about | how | {"metric": metric, "score": score}
+                    yield about | {"metric": metric, "score": score}
                 else:
-                    print(f"left out: {metric}, which is no number", flush=True)
+                    print(f"{metric} is left out: it is no number", flush=True)
 
 
 if __name__ == "__main__":

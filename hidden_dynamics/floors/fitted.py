@@ -1,12 +1,13 @@
 """A classical baseline as it was fitted, how it answers a task as a network does, and what it is chosen by."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 from torch import nn
 
 from hidden_dynamics.floors import FLOORS
@@ -25,12 +26,14 @@ class Fitted(NamedTuple):
         chosen: its regularisation in words, such as "C = 0.01".
         fitted_on: what the model that is scored was fitted on, in words.
         scores: by the names that a run's metrics have, in the unit of what a run measures.
+        seconds: of a core, to choose, to fit and to score it.
     """
 
     name: str
     chosen: str
     fitted_on: str
     scores: Metrics
+    seconds: float = 0.0
 
 
 class Answering(nn.Module):
@@ -48,16 +51,18 @@ class Answering(nn.Module):
         return self.answer(*given)
 
 
-def fit(task: AnyTask, task_class: str, seed: int) -> Iterator[tuple[Fitted, float]]:
-    """The classical baselines of a task, each with the seconds of a core that it took: those that a method `classical`
-    of its class gives, if that is the user's own and has one; none of a class that has none."""
-    begun = time.process_time()
+@threadpool_limits.wrap(limits=1)  # in several threads, sums depend on which of them ends first
+def fit(task: AnyTask, task_class: str, seed: int) -> list[Fitted]:
+    """The classical baselines of a task; of a class that is the user's own, those that its method `classical` gives, if
+    it has one."""
     own: Callable[[], Iterable[Fitted]] = getattr(task, "classical", tuple)
     fitted = (imported(name)(task, seed) for name in FLOORS[task_class]) if task_class in FLOORS else own()
+    found, begun = list[Fitted](), time.process_time()
     for floor in fitted:
-        if floor is not None:
-            yield floor, time.process_time() - begun
-        begun = time.process_time()
+        ended = time.process_time()
+        found += [floor._replace(seconds=round(ended - begun, 1))] if floor is not None else []
+        begun = ended
+    return found
 
 
 @torch.no_grad()

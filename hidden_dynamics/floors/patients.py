@@ -1,5 +1,5 @@
-"""Mortality by a linear model and by trees. Of a patient these see, of each parameter, the mean, the least, the greatest
-and the last value, and how often it was observed."""
+"""Mortality by a linear model and by trees, which see of each parameter of a patient the mean, least, greatest and last
+value, and how often it was observed."""
 
 from typing import Any, NamedTuple
 

@@ -28,7 +28,7 @@ class Products(NamedTuple):
     @property
     def size(self) -> float:
         """The weight of all examples."""
-        return self.matrix[self.inputs - 1, self.inputs - 1]
+        return float(self.matrix[self.inputs - 1, self.inputs - 1])
 
     def solve(self, penalty: float) -> NDArray:
         """The coefficients (p, q) of least squares; the penalty is on all but the constant."""
