@@ -12,7 +12,7 @@ import _bootstrap  # noqa: F401  isort: skip
 import json
 import math
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +52,7 @@ def main() -> None:
 
 def rows_of(
     configuration: Configuration, task: str, seeds: list[int] | None, fitted: dict[str, list[Fitted]]
-) -> Iterator[dict[str, object]]:
+) -> Iterator[Mapping[str, object]]:
     """Those of a task's file, of given seeds or the configured ones; `fitted` keeps what was fitted until now, which
     tasks share that differ in how networks are trained."""
     for seed, run in runs_of(configuration, task, seeds).items():

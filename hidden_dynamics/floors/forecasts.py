@@ -38,7 +38,8 @@ def extrapolated(task: SeriesRegression, seed: int) -> Fitted | None:
         rows = inputs(batch.context, batch.targets.series.cpu().numpy(), _times(batch.targets))
         parts.append((rows, *(each.cpu().numpy() for each in (batch.targets.values, entry_weights(batch.targets)))))
     if not task.validated:
-        last = task.part("train").targets.series.cpu().numpy() >= task.train_size - task.train_size // HELD_OUT
+        count = len(task.parts["train"])
+        last = task.part("train").targets.series.cpu().numpy() >= count - count // HELD_OUT
         parts = [tuple(each[rows] for each in parts[0]) for rows in (~last, last)]
     how, coefficients = ridge(*(_products(*part) for part in parts), again=not task.validated)
 

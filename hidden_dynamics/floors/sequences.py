@@ -31,8 +31,8 @@ def of_frames(task: SpeechPrediction, seed: int) -> Fitted:
         for moments in [part.moments(task.seen)]
     ]
     how, (coefficients,) = ridge([train], others[:1])  # the validation part
-    losses = [own.error(coefficients) / own.size / BINS for own in others]
-    scores = dict(zip(("validation_loss", "test_loss"), losses, strict=True))
+    validation, test = (own.error(coefficients) / own.size / BINS for own in others)
+    scores = {"validation_loss": validation, "test_loss": test}
     name = naive_scores.RIDGE if task.seen > 1 else naive_scores.RIDGE_AT_HAND
     return Fitted(name, how, f"{task.train_size} utterances of the training part", scores)
 
@@ -59,7 +59,7 @@ def of_letters(task: Copying, seed: int) -> Fitted:
     x, steps = x[:, varying], np.flatnonzero(y.std(1))
     candidates = {f"C = {c:g}": LogisticRegression(C=c, max_iter=1000) for c in PENALTIES}
     how, model = chosen(candidates, x, y[steps[0]], by_the_last(WORDS))
-    models = [clone(model).fit(x, y[step]) for step in steps]
+    models = [cast(LogisticRegression, clone(model)).fit(x, y[step]) for step in steps]
     always = np.log(np.maximum(np.eye(task.output_size)[y[:, 0]], LEAST))
 
     def answer(x: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """The next word by the two before it: a trigram with interpolated Kneser-Ney smoothing (Chen and Goodman 1999)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -81,4 +81,4 @@ class Trigram:
         rows = np.where(known, rows, len(self.pairs))
         found = self.after_two.over(rows, self.after_one.over(words.numpy().ravel(), self.words))
         logits = torch.from_numpy(np.log(found)).view(*words.shape, self.size)
-        return LanguageOutput(logits, logits, logits, words[-1:])
+        return LanguageOutput(logits, logits, logits, cast(Any, words[-1:]))
