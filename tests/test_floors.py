@@ -84,7 +84,7 @@ def test_all_seeds_share_them_where_they_share_their_data(configured):
 def test_what_is_held_out_is_a_part_five_folds_or_the_last_sixth():
     given = fitted.by_part(3, 2)
     assert [each.tolist() for each in (*given.folds[0], given.finally_on)] == [[0, 1, 2], [3, 4], [0, 1, 2]]
-    folds = fitted.by_part(10, 0)
+    folds = fitted.by_part(10)
     assert sorted(np.concatenate([held for _, held in folds.folds])) == [*range(10)] == [*folds.finally_on]
     assert all(sorted([*kept, *held]) == [*range(10)] for kept, held in folds.folds) and len(folds.folds) == 5
     last = fitted.by_the_last(12)

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hidden_dynamics.floors.fitted import Fitted, by_part, chosen, measured, probabilities
+from hidden_dynamics.floors.fitted import Fitted, by_part, by_the_last, chosen, measured, probabilities
 from hidden_dynamics.models.latent_family.family import Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.tasks.activity import WINDOW, ActivityRecognition
@@ -36,7 +36,8 @@ def gradient_boosting(task: ActivityRecognition, seed: int) -> Fitted:
 
 def _fitted(task: ActivityRecognition, name: str, candidates: dict[str, Any]) -> Fitted:
     x, y = zip(*(_labelled(task.part(part)) for part in ("train", "validation") if part in task.parts), strict=True)
-    how, model = chosen(candidates, np.concatenate(x), np.concatenate(y), by_part(len(y[0]), sum(map(len, y[1:]))))
+    choice = by_part(*map(len, y)) if task.validated else by_the_last(len(y[0]))
+    how, model = chosen(candidates, np.concatenate(x), np.concatenate(y), choice)
 
     def answer(batch: SeriesBatch) -> Prediction:
         logits = np.log(probabilities(model, neighbourhoods(batch.targets), task.classes))

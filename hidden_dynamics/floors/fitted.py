@@ -81,7 +81,7 @@ class Choice(NamedTuple):
     finally_on: NDArray
 
 
-def by_part(train: int, validation: int) -> Choice:
+def by_part(train: int, validation: int = 0) -> Choice:
     """Of examples of the training part, and after them those of the validation part; without any, in five parts of the
     training part, each held out in its turn."""
     places = np.arange(train + validation)

@@ -18,7 +18,7 @@ from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.tasks.mortality import Mortality
 
 PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0)  # C, the inverse of the penalty
-ITERATIONS = (25, 50, 100, 150, 200, 300)
+ITERATIONS = (50, 100, 150, 200)
 UNKNOWN = -1.0  # normalised values are not below 0
 TREES: dict[str, Any] = {"learning_rate": 0.05, "max_leaf_nodes": 15, "l2_regularization": 1.0, "max_features": 0.3}
 
@@ -79,7 +79,7 @@ def gradient_boosting(task: Mortality, seed: int) -> Fitted:
 
 def _fitted(task: Mortality, name: str, candidates: dict[str, Any]) -> Fitted:
     x, y = zip(*(_patients(task.part(part)) for part in ("train", "validation") if part in task.parts), strict=True)
-    how, model = chosen(candidates, np.concatenate(x), np.concatenate(y), by_part(len(y[0]), sum(map(len, y[1:]))))
+    how, model = chosen(candidates, np.concatenate(x), np.concatenate(y), by_part(*map(len, y)))
 
     def answer(batch: SeriesBatch) -> Prediction:
         one = probabilities(model, np.hstack(summaries(batch.context)), 2)
