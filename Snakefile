@@ -22,6 +22,7 @@ wildcard_constraints:
 
 include: "rules/data.smk"
 include: "rules/train.smk"
+include: "rules/floors.smk"
 include: "rules/measure.smk"
 include: "rules/artifacts.smk"
 include: "rules/claims.smk"

@@ -10,13 +10,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(workflow.basedir))
 
+from hidden_dynamics import floors
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.configured import configured
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.entries import closest
 from hidden_dynamics.configuration.jobs import TrainingJobs
-from hidden_dynamics.configuration.runs import all_runs, outputs_of
+from hidden_dynamics.configuration.runs import all_runs, outputs_of, runs_on
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.results.run_files import is_to_grow

@@ -1,0 +1,95 @@
+"""Mortality by a linear model and by trees, which see of each parameter of a patient the mean, least, greatest and last
+value, and how often it was observed."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hidden_dynamics.floors.fitted import Fitted, by_part, chosen, measured, probabilities
+from hidden_dynamics.models.latent_family.family import Prediction, SeriesBatch
+from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.tasks.mortality import Mortality
+
+PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0)  # C, the inverse of the penalty
+ITERATIONS = (50, 100, 150, 200)
+UNKNOWN = -1.0  # normalised values are not below 0
+TREES: dict[str, Any] = {"learning_rate": 0.05, "max_leaf_nodes": 15, "l2_regularization": 1.0, "max_features": 0.3}
+
+
+class Summaries(NamedTuple):
+    """Of each series and feature, (N, D): what was observed of it; NaN where nothing was."""
+
+    mean: NDArray
+    least: NDArray
+    greatest: NDArray
+    last: NDArray
+    count: NDArray
+
+
+def summaries(observations: Observations) -> Summaries:
+    values, series = observations.values.double().cpu().numpy(), observations.series.cpu().numpy()
+    rows, features = np.nonzero(observations.mask.cpu().numpy())  # in the order of time
+    places, seen, shape = (series[rows], features), values[rows, features], (observations.size, values.shape[1])
+    count, total, last = np.zeros(shape), np.zeros(shape), np.full(shape, np.nan)
+    least, greatest = np.full(shape, np.inf), np.full(shape, -np.inf)
+    np.add.at(count, places, 1)
+    np.add.at(total, places, seen)
+    np.minimum.at(least, places, seen)
+    np.maximum.at(greatest, places, seen)
+    last[places] = seen
+    mean, least, greatest = (
+        np.where(count > 0, each, np.nan) for each in (total / np.maximum(count, 1), least, greatest)
+    )
+    return Summaries(mean, least, greatest, last, count)
+
+
+def logistic_regression(task: Mortality, seed: int) -> Fitted:
+    """Unknown values are the mean over patients; all are standardised."""
+    return _fitted(
+        task,
+        "logistic regression",
+        {
+            f"C = {c:g}": make_pipeline(
+                SimpleImputer(keep_empty_features=True), StandardScaler(), LogisticRegression(C=c, max_iter=1000)
+            )
+            for c in PENALTIES
+        },
+    )
+
+
+def gradient_boosting(task: Mortality, seed: int) -> Fitted:
+    """Unknown values are below all others: trees of scikit-learn's refuse a column that has no values."""
+    trees = TREES | {"early_stopping": False, "random_state": seed}
+    candidates = {
+        f"{n} iterations": make_pipeline(
+            SimpleImputer(strategy="constant", fill_value=UNKNOWN, keep_empty_features=True),
+            HistGradientBoostingClassifier(max_iter=n, **trees),
+        )
+        for n in ITERATIONS
+    }
+    return _fitted(task, "gradient boosting", candidates)
+
+
+def _fitted(task: Mortality, name: str, candidates: dict[str, Any]) -> Fitted:
+    x, y = zip(*(_patients(task.part(part)) for part in ("train", "validation") if part in task.parts), strict=True)
+    how, model = chosen(candidates, np.concatenate(x), np.concatenate(y), by_part(*map(len, y)))
+
+    def answer(batch: SeriesBatch) -> Prediction:
+        one = probabilities(model, np.hstack(summaries(batch.context)), 2)
+        unknown = torch.full_like(batch.targets.values, torch.nan)  # it predicts no values
+        return Prediction.certain(unknown, torch.from_numpy(np.log(one[:, 1] / one[:, 0]))[None])
+
+    scores = {metric: score for metric, score in measured(task, answer).items() if "interpolation" not in metric}
+    return Fitted(name, how, f"{len(y[0])} patients of the training part", scores)
+
+
+def _patients(batch: SeriesBatch) -> tuple[NDArray, NDArray]:
+    assert batch.labels is not None
+    return np.hstack(summaries(batch.context)), batch.labels.cpu().numpy()

@@ -1,0 +1,39 @@
+# Classical baselines of the tasks that tables and figures show. Each task has a job; where a scale trains runs of all models and seeds in
+# one, all tasks of a paper share theirs: start-up would take longer than fitting.
+
+groups = {}
+for artifact in ARTIFACTS.values():
+    for task in artifact.floors():
+        if task not in sum(groups.values(), []):
+            groups.setdefault(artifact.paper if {"model", "seed"} <= {*CONFIGURATION.together} else task, []).append(
+                task
+            )
+
+for group, tasks in groups.items():
+
+    rule:
+        name:
+            f"floors_{group}"
+        input:
+            sorted({data_of(runs_on(CONFIGURATION, task)) for task in tasks}),
+        output:
+            [PATHS.floors(task) for task in tasks],
+        log:
+            f"{PATHS.logs}/floors-{group}.log",
+        priority: SOON
+        conda:
+            "../envs/torch.yaml"
+        threads: 1
+        resources:
+            mem_mb=min(SCALE.mem_mb, 6000),
+            runtime=60,
+        params:
+            tasks=tasks,
+            made_by=lambda wildcards, tasks=tasks: json.dumps([floors.made_by(CONFIGURATION, task) for task in tasks]),
+            writing=code_digest("scripts.fit_floors.main"),
+        message:
+            f"Fitting the classical baselines of {' '.join(tasks)}"
+        shell:
+            "python scripts/fit_floors.py --task {params.tasks} > {log:q} 2>&1"
+
+    workflow.get_rule(f"floors_{group}").docstring = f"Fit classical baselines of {group}"
