@@ -13,6 +13,7 @@ ORDER = [
     "models",
     "tasks",
     "training",
+    "floors",
     "results",
     "measurements",
     "papers",
