@@ -245,7 +245,7 @@ def test_what_snakemake_remembers_of_a_job_does_not_grow_with_its_runs(repositor
     with OneProcess(workflow) as process:
         process.run(f"{runs[0].directory}/run.json", **given)
     records = [path.stat().st_size for path in (workflow.root / ".snakemake/metadata").rglob("*") if path.is_file()]
-    assert len(records) == 4 * 250 and max(records) < 4000
+    assert len(records) == 4 * 250 and max(records) < 5000
 
 
 def evaluations(workflow):
@@ -370,8 +370,8 @@ def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mi
     listed = dict(re.findall(r"^(\w+) +(\d+)$", said, flags=re.MULTILINE))
     assert set(ARTIFACTS) <= set(listed)
     trainings = [int(count) for rule, count in listed.items() if rule.startswith("train_")]
-    assert sum(trainings) == 1325 + 5 + 5  # the papers', those of the user's own task, and of the user's cell on MNIST
-    assert (listed["fetch"], listed["prepare"], listed["prepare_with_torch"]) == ("16", "12", "1")
+    assert sum(trainings) == 1400 + 5 + 5  # the papers', those of the user's own task, and of the user's cell on MNIST
+    assert (listed["fetch"], listed["prepare"], listed["prepare_with_torch"]) == ("16", "10", "3")
     assert len(re.findall(r"fetch.py .* --mirror '/of mine' ", said)) == 16
 
 
@@ -401,7 +401,8 @@ def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
     answers = rules_with(repository.root, ({"device": "cuda"}, []), ({"device": "cpu"}, []))
     on = dict(zip(("cuda", "cpu"), answers, strict=True))
     targets = {name for name, rule in on["cpu"].items() if not rule["command"]}
-    assert targets == {"all", "claims", "index", "no_such_target", "momentumrnn_course"}  # with nothing to show at demo
+    nothing_at_demo = {"momentumrnn_course", "acenode_silhouettes1", "acenode_silhouettes2"}
+    assert targets == {"all", "claims", "index", "no_such_target"} | nothing_at_demo
     assert all(rule["docstring"] for rule in on["cpu"].values())
     assert {"fetch", "prepare", "train_parity", "mine_table1", *ARTIFACTS} <= set(on["cpu"])
     for device, rules in on.items():
