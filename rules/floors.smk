@@ -32,7 +32,7 @@ for group, tasks in groups.items():
             made_by=lambda wildcards, tasks=tasks: json.dumps([floors.made_by(CONFIGURATION, task) for task in tasks]),
             writing=code_digest("scripts.fit_floors.main"),
         message:
-            f"Fitting the classical baselines of {' '.join(tasks)}"
+            f"Fitting the classical baselines of {' '.join(tasks)}: {PATHS.results}/floors"
         shell:
             "python scripts/fit_floors.py --task {params.tasks} > {log:q} 2>&1"
 

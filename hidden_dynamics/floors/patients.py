@@ -19,7 +19,6 @@ from hidden_dynamics.tasks.mortality import Mortality
 
 PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0)  # C, the inverse of the penalty
 ITERATIONS = (50, 100, 150, 200)
-UNKNOWN = -1.0  # normalised values are not below 0
 TREES: dict[str, Any] = {"learning_rate": 0.05, "max_leaf_nodes": 15, "l2_regularization": 1.0, "max_features": 0.3}
 
 
@@ -56,33 +55,28 @@ def logistic_regression(task: Mortality, seed: int) -> Fitted:
         task,
         "logistic regression",
         {
-            f"C = {c:g}": make_pipeline(
-                SimpleImputer(keep_empty_features=True), StandardScaler(), LogisticRegression(C=c, max_iter=1000)
-            )
+            f"C = {c:g}": make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression(C=c, max_iter=1000))
             for c in PENALTIES
         },
     )
 
 
 def gradient_boosting(task: Mortality, seed: int) -> Fitted:
-    """Unknown values are below all others: trees of scikit-learn's refuse a column that has no values."""
+    """At each branch, unknown values go where they do best."""
     trees = TREES | {"early_stopping": False, "random_state": seed}
-    candidates = {
-        f"{n} iterations": make_pipeline(
-            SimpleImputer(strategy="constant", fill_value=UNKNOWN, keep_empty_features=True),
-            HistGradientBoostingClassifier(max_iter=n, **trees),
-        )
-        for n in ITERATIONS
-    }
+    candidates = {f"{n} iterations": HistGradientBoostingClassifier(max_iter=n, **trees) for n in ITERATIONS}
     return _fitted(task, "gradient boosting", candidates)
 
 
 def _fitted(task: Mortality, name: str, candidates: dict[str, Any]) -> Fitted:
     x, y = zip(*(_patients(task.part(part)) for part in ("train", "validation") if part in task.parts), strict=True)
-    how, model = chosen(candidates, np.concatenate(x), np.concatenate(y), by_part(*map(len, y)))
+    all_x, choice = np.concatenate(x), by_part(*map(len, y))
+    # Trees of scikit-learn's refuse what is known of no patient.
+    known = np.all([~np.isnan(all_x[kept]).all(0) for kept, _ in choice.folds], 0)
+    how, model = chosen(candidates, all_x[:, known], np.concatenate(y), choice)
 
     def answer(batch: SeriesBatch) -> Prediction:
-        one = probabilities(model, np.hstack(summaries(batch.context)), 2)
+        one = probabilities(model, np.hstack(summaries(batch.context))[:, known], 2)
         unknown = torch.full_like(batch.targets.values, torch.nan)  # it predicts no values
         return Prediction.certain(unknown, torch.from_numpy(np.log(one[:, 1] / one[:, 0]))[None])
 
