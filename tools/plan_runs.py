@@ -37,13 +37,15 @@ BLOCKS = [
 ]
 
 
-def main() -> None:
+def main() -> int:
+    """The code of the first Snakemake that did not end well, such as one that was interrupted; else 0."""
     options = parse()
     for block in BLOCKS:
         print(f"{block.name}: {block.task}, {', '.join(block.models)}", flush=True)
-        subprocess.run(command(block, options), cwd=ROOT, check=True)
-        if block.name == options.until:
-            return
+        code = subprocess.run(command(block, options), cwd=ROOT).returncode
+        if code or block.name == options.until:
+            return code
+    return 0
 
 
 def command(block: Block, options: argparse.Namespace) -> list[str]:
