@@ -26,7 +26,8 @@ from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
 from hidden_dynamics.tasks.task import schedule_of
 from hidden_dynamics.training import checkpoint, packed
 
-SGD = {"optimisers": {"main": {"name": "SGD", "lr": 150}}}  # so large that the loss rises, and averaging begins, whatever the text
+# A rate so large that the loss rises, and averaging begins, whatever the text, which is that of the version of Python.
+SGD = {"optimisers": {"main": {"name": "SGD", "lr": 150}}}
 RUNS = {  # by kind: the task, the model, the epochs at first and then, other settings of the training
     "pixels, RMSprop": ("pmnist", "momentum_lstm-n32", (1, 2, 3), {}),
     "orthogonal, RMSprop twice, gradients": ("pmnist_gradients", "momentum_dtriv-n24", (1, 2), {}),
