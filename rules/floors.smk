@@ -1,15 +1,14 @@
 # Classical baselines of the tasks that tables and figures show. Each task has a job; where a scale trains runs of all models and seeds in
 # one, all tasks of a paper share theirs: start-up would take longer than fitting.
 
-groups = {}
+papers = {}  # that first shows a task's floors
 for artifact in ARTIFACTS.values():
     for task in artifact.floors():
-        if task not in sum(groups.values(), []):
-            groups.setdefault(artifact.paper if {"model", "seed"} <= {*CONFIGURATION.together} else task, []).append(
-                task
-            )
+        papers.setdefault(task, artifact.paper)
+shared = {"model", "seed"} <= {*CONFIGURATION.together}
 
-for group, tasks in groups.items():
+for group in dict.fromkeys(papers.values() if shared else papers):
+    tasks = [task for task, paper in papers.items() if group in (task, paper)]
 
     rule:
         name:

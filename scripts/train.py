@@ -110,8 +110,8 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         print(f"{run.id}: {how}, not trained again", flush=True)
         return True
     run = as_long_as_it_is(run, begun, data.digest)
-    task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
-    about = about_of(configuration, run, data, task, device, checkpoint.code)
+    about, task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
+    about["code"] = checkpoint.code  # of a run that went on, that by which it was begun
     if task is not None and network is not None:
         about["solver"] = solver_check.check(run.spec, task, network, history)
     own = uncommitted(ROOT) if (history.commit or "").endswith("+") else b""
@@ -137,7 +137,7 @@ def about_of(
     code: str,
 ) -> dict[str, Any]:
     """What a run's record says of it before it is trained; `task` is None where it could not be built, `code` the
-    digest of that by which it was begun."""
+    digest of that by which it was begun. Some naive baselines take as long as a short training."""
     return {
         "run": run.id,
         "scale": configuration.scale_name,
@@ -178,16 +178,17 @@ def as_long_as_it_is(run: Run, begun: float | None, data: str) -> Run:
 
 def trained(
     configuration: Configuration, run: Run, data: prepared.Prepared, device: torch.device, checkpoint: Checkpoint
-) -> tuple[AnyTask | None, optimisers.Network | None, loop.History, dict[str, Any] | None]:
-    """The run's task and network, its history and its predictions; of one that failed, the history names the error."""
-    commit, task, network = commit_of(ROOT), None, None
+) -> tuple[dict[str, Any], AnyTask | None, optimisers.Network | None, loop.History, dict[str, Any] | None]:
+    """What the record says of the run, its task and network, its history and its predictions; of one that failed, the
+    history names the error."""
+    commit, about, task, network = commit_of(ROOT), None, None, None
     try:
         task, network = build(run, data.arrays, device)
         updating = optimisers.build(network, run.spec["training"]["optimisers"])
         about = about_of(configuration, run, data, task, device, checkpoint.code)
         writer = writing.UnderWayWriter(Path(run.directory), about, network, run.spec["training"])
         history = loop.train(run.spec, task, network, updating, checkpoint, device, Progress(run.id, writer), commit)
-        return task, network, history, loop.predictions(run.spec, task, network, history)
+        return about, task, network, history, loop.predictions(run.spec, task, network, history)
     except OSError:  # of the disk, which the other runs need too
         raise
     except Exception as raised:
@@ -195,7 +196,8 @@ def trained(
     with contextlib.suppress(Exception):  # it knows the naive baselines, where it is not what failed
         if task is None:
             task = task_of(run, data.arrays, device)
-    return task, network, history, {} if run.spec["training"].get("record_predictions") else None
+    about = about or about_of(configuration, run, data, task, device, checkpoint.code)
+    return about, task, network, history, {} if run.spec["training"].get("record_predictions") else None
 
 
 def told(configuration: Configuration, run: Run, error: Exception) -> str:

@@ -170,7 +170,8 @@ class Artifact(ABC):
 
     def floors(self) -> dict[str, str]:
         """The files of classical baselines that it shows, by task."""
-        return {run.task: self.configuration.paths.floors(run.task) for run in self.runs if self.floored}
+        cells = self.cells() if self.floored else []
+        return {cell.task: self.configuration.paths.floors(cell.task) for cell in cells}
 
     def details(self) -> list[str]:
         """The files of its runs that it reads."""

@@ -261,15 +261,16 @@ def _merge_artifacts(raw: Mapping, scale: str, settings: Mapping) -> dict[str, l
 def _as_prepared(configuration: Configuration, name: str) -> schema.Task:
     """The task with its data prepared as variants have it; a `UserError` where a stand-in is in their place."""
     task, chosen = configuration.tasks[name], configuration.settings.variants
-    for variant, entry in configuration.variants.items():
+    preparing = {key: one for key, one in configuration.variants.items() if one.prepares and name in (one.tasks or ())}
+    for variant, entry in preparing.items():
         value = entry.taken(variant, [task.variants, chosen])
-        data = entry.values[value].data if entry.tasks and name in entry.tasks else {}
+        data = entry.values[value].data
         if data and (replaced := configuration.replaced(name)):
             place = f"overrides.tasks.{name}.variants" if variant in task.variants else "variants"
             original, title = map(configuration.title_of, (replaced, task.dataset))
             text = f"{value} is of {original}, in whose place task {name} has {title}. Leave it out."
             raise mistake(f"config.yaml: {place}.{variant}", text)
-        task = task.model_copy(update={"data": task.data | data}) if data else task
+        task = task.model_copy(update={"data": task.data | data})
     return task
 
 

@@ -172,9 +172,8 @@ def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
         return NONE
     lead = one.sign * float(np.mean(sides[0].values) - np.mean(sides[1].values))
     ahead = one if lead > 0 else other
-    gains = [ahead.sign * (ahead.scores[seed] - ahead.naive[seed]) for seed in ahead.scores if seed in ahead.naive]
     few = len(ahead.values) < FEWEST
-    learned = all(gain > 0 for gain in gains) if few else ahead.learned(LEARNING) is not False
+    learned = all(gain > 0 for gain in ahead.gains(ahead.naive)) if few else ahead.learned(LEARNING) is not False
     found = NONE | {"difference": lead, "gate": "" if learned else UNLEARNED}
     if not learned or ahead.failed or any(len(runs.values) < FEWEST for runs in sides):
         return found
