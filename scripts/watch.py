@@ -26,7 +26,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
-from hidden_dynamics.configuration.runs import Cell, Run, all_runs
+from hidden_dynamics.configuration.runs import Case, Run, all_runs
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.papers.logs import Log, load_logs
 from hidden_dynamics.papers.published import PUBLISHED
@@ -86,7 +86,7 @@ class Watch:
     def look(self) -> None:
         self.rows, self.failed = list[Row](), list[str]()
         counts: dict[str, int] = {"finished": 0, "diverged": 0, "failed": 0}
-        seconds, waiting, outdated = defaultdict[Cell, list[float]](list), list[Run](), 0
+        seconds, waiting, outdated = defaultdict[Case, list[float]](list), list[Run](), 0
         for run in self.runs:
             row = self._under_way(run)  # read before run.json, which it makes room for
             record, end = self._end(run)
@@ -94,15 +94,15 @@ class Watch:
                 counts[end] += 1
             elif row:
                 self.rows.append(row)
-                seconds[run.cell] += row.seconds[1:] if row.seconds else ()
+                seconds[run.case] += row.seconds[1:] if row.seconds else ()
             else:
                 outdated += end == "outdated"
                 waiting.append(run)
             if end == "finished":
-                seconds[run.cell].append(sum(record["seconds"].values()))
+                seconds[run.case].append(sum(record["seconds"].values()))
             elif end == "failed":
                 self.failed.append(f"{run.id} failed: {record['failure']['error']}")
-        known = [float(np.mean(seconds[run.cell])) for run in waiting if seconds[run.cell]]
+        known = [float(np.mean(seconds[run.case])) for run in waiting if seconds[run.case]]
         self.summary = self._summary(counts, len(waiting), outdated, known)
 
     def _end(self, run: Run) -> tuple[Mapping[str, Any], str]:

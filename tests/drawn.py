@@ -44,7 +44,7 @@ class FigureRuns:
             self.files[key] = make_run(root, self.artifact.configuration, run, **about)
         metrics = dict.fromkeys(self.artifact.chosen_metrics(), 0.5)
         measured = {"evaluations": [{"iteration": 10, "epoch": 1.0, **metrics}]} if metrics else {}
-        whole = {run.id: measured | by_model.get((run.model, run.seed), {}) for run in self.artifact.cell_runs}
+        whole = {run.id: measured | by_model.get((run.model, run.seed), {}) for run in self.artifact.case_runs}
         self.rows = {"summary": summary_of(self.artifact, lambda run: whole[run.id])}
         if "train_loss.npy" in self.artifact.run_files:
             self.rows["curves"] = curves_of(self.artifact, seeds=len(self.artifact.configuration.seeds))

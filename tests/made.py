@@ -248,7 +248,7 @@ def summary_of(artifact: Artifact, about: Callable[[Run], Mapping[str, Any]] = l
     Args:
         about: gives the keywords of `record_of` for a run: `lambda run: {"evaluations": evaluations_of(run, [0.9])}`.
     """
-    return [row_of(artifact.configuration, run, **about(run)) for run in artifact.cell_runs]
+    return [row_of(artifact.configuration, run, **about(run)) for run in artifact.case_runs]
 
 
 def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: Any) -> list[list[Curve]]:
@@ -259,7 +259,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: 
     """
     x, panels = np.arange(1.0, points + 1), []
     for panel in artifact.panels:
-        cells = [cell for cell in artifact.cells() if (cell.task, cell.size) == (panel.task, panel.size)]
+        cells = [cell for cell in artifact.cases() if (cell.task, cell.size) == (panel.task, panel.size)]
         panels.append([])
         for number, cell in enumerate(cells, 1):
             mean = 0.2 / (1 + number * x / points) + 30 * np.exp(-x / 3)
@@ -323,7 +323,7 @@ def features_of(artifact: Artifact, silhouettes: Mapping[str, Sequence[float]], 
         silhouettes: by model, of each seed.
         changes: of columns, in all rows.
     """
-    return [as_text(_features(artifact, run, silhouettes[run.model][run.seed]) | changes) for run in artifact.cell_runs]
+    return [as_text(_features(artifact, run, silhouettes[run.model][run.seed]) | changes) for run in artifact.case_runs]
 
 
 def _features(artifact: Artifact, run: Run, silhouette: float) -> dict[str, Any]:

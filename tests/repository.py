@@ -90,7 +90,7 @@ KIND = """
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 
 
 class Settings(ArtifactSettings):
@@ -104,8 +104,8 @@ class BestTable(Artifact):
     form = "table"
     summarised = True
 
-    def shown(self) -> list[Cell]:
-        return [Cell(self.settings.task, self.settings.model, self.settings.size)]
+    def shown(self) -> list[Case]:
+        return [Case(self.settings.task, self.settings.model, self.settings.size)]
 
 
 def draw(artifact: BestTable, sources: Any) -> Any:

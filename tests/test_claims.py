@@ -93,7 +93,7 @@ def test_every_claim_is_of_what_the_artifact_shows(configured, scale):
     configuration = configured(scale=scale)
     for name in artifacts_with_claims(configuration):
         artifact = artifact_named(configuration, name)
-        shown = set(artifact.cells())
+        shown = set(artifact.cases())
         for claim in claims_of(artifact) if shown else ():
             assert (claim.cells or claim.kind in ("listed", "identity")) and set(claim.cells) <= shown, claim.id
             assert all(resolve(configuration, *cell, 0).sized_model for cell in claim.cells)

@@ -24,7 +24,7 @@ from hidden_dynamics.claims.statistics import (
     paired,
     welch,
 )
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.data.folds import folds
 
 ALPHA = 0.05
@@ -106,8 +106,8 @@ def test_kendall_within_strata_counts_every_order(three, four, printed):
 
 
 def test_what_rankings_can_show():
-    def cells(*sizes: int) -> list[Cell]:
-        return [Cell("task", f"model {k}", size) for size, count in enumerate(sizes) for k in range(count)]
+    def cells(*sizes: int) -> list[Case]:
+        return [Case("task", f"model {k}", size) for size, count in enumerate(sizes) for k in range(count)]
 
     assert smallest_p(cells(5)) == pytest.approx(2 / math.factorial(5))
     assert smallest_p(cells(5, 4)) == pytest.approx(2 / math.factorial(5) / math.factorial(4))

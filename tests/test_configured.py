@@ -19,7 +19,7 @@ def differing(configuration, changed):
 
 def test_a_change_makes_again_what_shows_it(configured):
     demo = configured(scale="demo", overrides={})
-    shown = {name: {(cell.task, cell.model) for cell in one.cells()} for name, one in load_artifacts(demo).items()}
+    shown = {name: {(cell.task, cell.model) for cell in one.cases()} for name, one in load_artifacts(demo).items()}
     without = {name for name, cells in shown.items() if not cells}  # of settings, of claims: they may show any model
     assert differing(demo, configured(scale="demo", overrides={}, seeds=[0, 7])) == set(shown)
     variants = demo.variants | {"mine": demo.variants["series_folds"]}

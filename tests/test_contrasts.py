@@ -103,7 +103,7 @@ def test_a_control_follows_its_model(configured, task, size, control, model):
 def test_controls_are_shown_where_they_are_named_alone(configured, scale):
     configuration = configured(scale=scale)
     for name, artifact in load_artifacts(configuration).items():
-        controls = [cell for cell in artifact.cells() if configuration.models[cell.model].control_of]
+        controls = [cell for cell in artifact.cases() if configuration.models[cell.model].control_of]
         assert bool(controls) == (name == TABLE), name
 
 

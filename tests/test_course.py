@@ -139,7 +139,7 @@ def test_it_is_made_where_runs_are_at_the_papers_settings(configured):
     assert [TABLE in load_artifacts(one) for one in scales.values()] == [False, False, True, True]
     assert {left_out_note(one) for one in scales.values()} == {""}
     artifact = load_artifacts(scales["paper"])[TABLE]
-    assert ("mnist", "lstm", 128) in artifact.cells() and not {cell.task for cell in artifact.cells()} & {TASK, "ptb"}
+    assert ("mnist", "lstm", 128) in artifact.cases() and not {cell.task for cell in artifact.cases()} & {TASK, "ptb"}
 
 
 # The table of their cells

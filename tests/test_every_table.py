@@ -87,7 +87,7 @@ def test_what_deviates_is_said_and_is_not_held_to_the_paper(name, tmp_path):
 @pytest.mark.parametrize("baseline", [False, True])
 def test_what_deviates_in_one_model_leaves_the_others_comparable_but_for_the_baseline(name, baseline, tmp_path):
     artifact = artifact_at("paper", name)
-    files, model = files_of(artifact, tmp_path), artifact.published.baseline if baseline else artifact.cells()[-1].model
+    files, model = files_of(artifact, tmp_path), artifact.published.baseline if baseline else artifact.cases()[-1].model
     for row in (row for rows in files.values() for row in rows if row["model"] == model):
         row["size"] = "7"
     table = artifact.draw(sources_of(artifact, tmp_path, **files))
@@ -103,7 +103,7 @@ def test_what_deviates_in_one_model_leaves_the_others_comparable_but_for_the_bas
 @pytest.mark.parametrize("end", [{"diverged_at": 7}, FAILED])
 def test_a_run_that_diverged_or_failed_is_counted_and_named(name, end, tmp_path):
     artifact = artifact_at("demo", name)
-    first = artifact.cells()[0].model
+    first = artifact.cases()[0].model
     table = table_of(artifact, tmp_path, {(first, 1): end | {"evaluations": []}})
     row = table.frame[table.frame["", "Model"] == TABLES[name][0]].iloc[0]
     assert any(TABLES[name][2].replace("diverged", end.get("status", "diverged")) in text for text in row)

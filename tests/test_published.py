@@ -9,7 +9,7 @@ from conftest import refused
 from test_image_networks import PARAMETERS
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.configuration.runs import Cell, resolve
+from hidden_dynamics.configuration.runs import Case, resolve
 from hidden_dynamics.papers import published
 from hidden_dynamics.papers.published import PUBLISHED, GridRow, Number, Published, load_published, load_tasks
 
@@ -81,11 +81,11 @@ def test_what_is_quoted_is_marked():
 
 def test_an_artifact_s_number_is_the_papers_own_or_the_best_that_it_quotes(configured):
     table1 = load_artifacts(configured())["momentumrnn_table1"]
-    assert table1.number(Cell("mnist", "lstm", 128), "test_accuracy").value == 98.70
+    assert table1.number(Case("mnist", "lstm", 128), "test_accuracy").value == 98.70
     assert table("1").number("mnist", "lstm", 128, "test_accuracy", "lower").value == 97.30
-    number = table1.number(Cell("mnist", "momentum_lstm", 128), "test_accuracy")
+    number = table1.number(Case("mnist", "momentum_lstm", 128), "test_accuracy")
     assert (number.value, number.std, number.quoted) == (99.04, 0.04, False)
-    assert table1.number(Cell("mnist", "sr_lstm", 128), "test_accuracy") is None
+    assert table1.number(Case("mnist", "sr_lstm", 128), "test_accuracy") is None
 
 
 def test_a_number_says_what_it_is_no_mean_of_five_runs_of():

@@ -279,7 +279,7 @@ FORECASTS = "acenode_table6"
 def forecasts(scale: str, count: int, limits: dict[str, float] | None = None, **settings: Any) -> list[dict[str, str]]:
     """The runs of three models on three splits of so many series; GRU-ODE-Bayes's MSE is 0.40, 0.50 and 0.60."""
     artifact, rows = artifact_at(scale, FORECASTS, **settings), []
-    for run in artifact.cell_runs:
+    for run in artifact.case_runs:
         if run.model not in ("gru_d", "gru_ode_bayes", "ace_gru_ode_bayes") or run.seed > 2:
             continue
         mse = {"gru_d": 0.55, "gru_ode_bayes": 0.4, "ace_gru_ode_bayes": 0.35}[run.model] + 0.1 * run.seed
@@ -376,7 +376,7 @@ def of_family(name: str, **settings: Any) -> tuple[Any, list[dict[str, str]]]:
     """An artifact and the rows of its runs; the second seed's metrics are a hundredth of themselves larger."""
     artifact = artifact_at("paper", name, **settings)
     rows = []
-    for run in artifact.cell_runs:
+    for run in artifact.case_runs:
         measured = {metric: (1 + 0.01 * run.seed) * value for metric, value in SCORES[run.task].items()}
         measured[run.spec["training"]["report"]["metric"]] = 0.5
         evaluations = [{"iteration": 10, "epoch": 1.0, **measured}]
@@ -409,7 +409,7 @@ def test_a_table_may_leave_out_models_of_the_users_own(project):
         add_model(project, task, size, network="hidden_dynamics.models.latent_family.rnn_baselines.RNNBaseline")
         configuration = project.load()
         shown = {
-            name: {cell.model for cell in artifact_named(configuration, name).cells()}
+            name: {cell.model for cell in artifact_named(configuration, name).cases()}
             for name in ("acenode_table7", "acenode_table9", "acenode_table11")
         }
         assert "mine" in shown["acenode_table7" if task == "physionet" else "acenode_table9"]

@@ -23,7 +23,7 @@ NORMS = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, np.inf]]
 @pytest.fixture(scope="module")
 def run(configured):
     """One of PMNIST that records gradients."""
-    return artifact_named(configured(scale="demo"), "momentumrnn_figure2").cell_runs[0]
+    return artifact_named(configured(scale="demo"), "momentumrnn_figure2").case_runs[0]
 
 
 @pytest.fixture

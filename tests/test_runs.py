@@ -237,7 +237,7 @@ def test_a_grid_makes_a_run_of_every_combination(configured):
     grid = {"mu": [0.5, 0.0], "s": [1.0, 0.25, 2]}
     changes = {"mnist_ablation": {"models": {"momentum_lstm": {"grid": grid}}}}
     configuration = configured(overrides={"tasks": changes}, seeds=[4])
-    cells = artifact_named(configuration, "momentumrnn_figure7").cells()
+    cells = artifact_named(configuration, "momentumrnn_figure7").cases()
     of_mnist = [cell for cell in cells if cell[0] == "mnist_ablation"]
     assert [size for *_, size in of_mnist] == [f"mu{mu}-s{s}" for mu in (0.5, 0.0) for s in (1.0, 0.25, 2)]
     run = resolve(configuration, *of_mnist[1], 4)
@@ -262,10 +262,10 @@ def test_a_model_of_ones_own_appears_wherever_its_tasks_and_sizes_are_shown(proj
     project.set(MODELS, "nag_lstm.tasks", {"mnist": {"sizes": [128], "hyperparameters": {"s": 0.5}}})
     configuration = project.load()
     mine = ("mnist", "nag_lstm", 128)
-    showing = {name: artifact for name, artifact in load_artifacts(configuration).items() if mine in artifact.cells()}
+    showing = {name: artifact for name, artifact in load_artifacts(configuration).items() if mine in artifact.cases()}
     assert list(showing) == ["momentumrnn_table1", "momentumrnn_table11", "momentumrnn_figure9"]
     for artifact in showing.values():
-        assert artifact.cells()[-1] == mine
+        assert artifact.cases()[-1] == mine
         assert {run.seed for run in artifact.runs if run.model == "nag_lstm"} == {0, 1}
     assert resolve(configuration, *mine, 0).spec["hyperparameters"]["s"] == 0.5
 

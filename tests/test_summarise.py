@@ -54,7 +54,7 @@ def make(root, configuration, run, losses=None, **about):
 @pytest.fixture
 def finished(tmp_path, configuration, figure):
     """A root with every run of the figure, finished."""
-    for run in figure.cell_runs:
+    for run in figure.case_runs:
         make(tmp_path, configuration, run)
     return tmp_path
 
@@ -62,13 +62,13 @@ def finished(tmp_path, configuration, figure):
 def rows_of(root, artifact):
     """The rows of its summary, as they are read."""
     path = root / "summary.csv"
-    write_rows(path, run_files.COLUMNS, run_files.rows_of(artifact.configuration, artifact.cell_runs, root))
+    write_rows(path, run_files.COLUMNS, run_files.rows_of(artifact.configuration, artifact.case_runs, root))
     return read_rows(path)
 
 
 def curve_of(root, artifact, panel, model):
     """A model's curve in a panel; None where it has none."""
-    found = curves.curves_of(artifact.configuration, artifact.settings.panels[panel], artifact.cell_runs, root)
+    found = curves.curves_of(artifact.configuration, artifact.settings.panels[panel], artifact.case_runs, root)
     return next((curve for curve in found if curve.model == model), None)
 
 
@@ -77,8 +77,8 @@ def curve_of(root, artifact, panel, model):
 
 def test_a_row_says_what_the_record_says(finished, figure):
     rows = rows_of(finished, figure)
-    assert [row["directory"] for row in rows] == [run.directory for run in figure.cell_runs]
-    record, row = RunFiles(finished / figure.cell_runs[0].directory).record(), rows[0]
+    assert [row["directory"] for row in rows] == [run.directory for run in figure.case_runs]
+    record, row = RunFiles(finished / figure.case_runs[0].directory).record(), rows[0]
     assert json.loads(row.pop("measured")) == record["reported"]["metrics"]
     for name in ("variants", "hyperparameters", "training"):
         assert json.loads(row.pop(name)) == record["spec"][name]
@@ -86,7 +86,7 @@ def test_a_row_says_what_the_record_says(finished, figure):
 
 
 def test_a_diverged_run_reports_nothing_and_says_why(finished, configuration, figure):
-    first, second = figure.cell_runs[:2]
+    first, second = figure.case_runs[:2]
     make(finished, configuration, first, losses=losses_of(first, 5), diverged_at=5)
     make(finished, configuration, second, losses=losses_of(second, 5), diverged_at=6, failure=FAILURE)
     rows = rows_of(finished, figure)[:2]
@@ -97,7 +97,7 @@ def test_a_diverged_run_reports_nothing_and_says_why(finished, configuration, fi
 
 
 def test_the_record_of_another_run_or_specification_is_refused(finished, figure):
-    first, second = (RunFiles(finished / run.directory) for run in figure.cell_runs[:2])
+    first, second = (RunFiles(finished / run.directory) for run in figure.case_runs[:2])
     spec = first.record()["spec"]
     change_record(first, spec=spec | {"training": spec["training"] | {"batch_size": 1}})
     with refused("configured", key="spec.training"):
@@ -113,7 +113,7 @@ def test_the_record_of_another_run_or_specification_is_refused(finished, figure)
 def test_train_curve_is_smoothed_per_seed_then_averaged(finished, figure):
     curve = curve_of(finished, figure, 0, "lstm")
     panel = figure.settings.panels[0]
-    seeds = [run for run in figure.cell_runs if run.cell == (panel.task, "lstm", panel.size)]
+    seeds = [run for run in figure.case_runs if run.case == (panel.task, "lstm", panel.size)]
     window = min(panel.window, POINTS // 10)
     expected = mean_band([curves.triangular_moving_average(losses_of(run), window) for run in seeds])
     assert curve.window == window
@@ -140,7 +140,7 @@ def test_test_curve_is_against_epochs(finished, figure):
 
 def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learned(finished, configuration, figure):
     """The test losses end between 1.05 and 1.15: a baseline of 9 is beaten by all, one of 1 by none."""
-    for run in figure.cell_runs:
+    for run in figure.case_runs:
         score = 9.0 if run.model == "lstm" and run.seed else 1.0
         make(finished, configuration, run, naive={"test_loss": {"last value": score, "best constant": 2e3}})
     for panel, naive in ((0, {}), (1, {"last value": 1.0, "best constant": 2e3})):
@@ -152,7 +152,7 @@ def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learne
 
 
 def test_a_curve_of_one_evaluation_has_its_seeds_beside_the_band(tmp_path, configuration, figure):
-    for run in figure.cell_runs:
+    for run in figure.case_runs:
         make(tmp_path, configuration, run, losses=losses_of(run, 10))
     curve = curve_of(tmp_path, figure, 1, "lstm")
     assert curve.seeds.shape == (3, 1) and np.isfinite([curve.low, curve.high]).all()
@@ -160,7 +160,7 @@ def test_a_curve_of_one_evaluation_has_its_seeds_beside_the_band(tmp_path, confi
 
 
 def test_curves_are_thinned(tmp_path, configuration, figure):
-    for run in figure.cell_runs:
+    for run in figure.case_runs:
         make(tmp_path, configuration, run, losses=losses_of(run, 5000))
     curve = curve_of(tmp_path, figure, 0, "lstm")
     assert curve.window == figure.settings.panels[0].window  # a long curve has the whole
@@ -170,7 +170,7 @@ def test_curves_are_thinned(tmp_path, configuration, figure):
 
 @pytest.mark.parametrize("last", [np.nan, np.inf, 0.1])
 def test_a_diverged_seed_counts_up_to_where_it_diverged(finished, configuration, figure, last):
-    run = figure.cell_runs[1]
+    run = figure.case_runs[1]
     losses = losses_of(run, 50)
     losses[-1] = last
     make(finished, configuration, run, losses=losses, diverged_at=50)
@@ -181,7 +181,7 @@ def test_a_diverged_seed_counts_up_to_where_it_diverged(finished, configuration,
 
 
 def test_a_model_that_never_got_a_value_has_no_curve(finished, configuration, figure):
-    for run in figure.cell_runs:
+    for run in figure.case_runs:
         if run.model == "lstm":
             make(finished, configuration, run, losses=[np.nan], diverged_at=1)
     assert curve_of(finished, figure, 0, "lstm") is None and curve_of(finished, figure, 1, "lstm") is None
@@ -194,7 +194,7 @@ def test_too_few_seeds_for_a_band_stand_themselves(finished, configured, seeds):
     curve = curve_of(finished, figure, 0, "lstm")
     assert np.isnan([curve.low, curve.high]).all()
     window = min(figure.settings.panels[0].window, POINTS // 10)
-    runs = [run for run in figure.cell_runs if run.cell == figure.cell_runs[0].cell]
+    runs = [run for run in figure.case_runs if run.case == figure.case_runs[0].case]
     own = [curves.triangular_moving_average(losses_of(run), window) for run in runs]
     np.testing.assert_array_equal(curve.seeds, own if len(seeds) > 1 else np.empty((0, POINTS)))
 
@@ -241,21 +241,21 @@ def make_language(root, configuration, run, validation=None, **about):
 @pytest.fixture
 def texts(tmp_path, configuration, language):
     """A root with every run of the language model's figure."""
-    for run in language.cell_runs:
+    for run in language.case_runs:
         make_language(tmp_path, configuration, run)
     return tmp_path
 
 
 def test_epochs_of_different_lengths_leave_train_curves_of_different_lengths(texts, language):
     curve = curve_of(texts, language, 0, "lstm")
-    ends = sorted(epoch_ends(run)[-1] for run in language.cell_runs if run.model == "lstm")
+    ends = sorted(epoch_ends(run)[-1] for run in language.case_runs if run.model == "lstm")
     assert len(set(ends)) == 3
     assert curve.x.tolist() == list(range(1, ends[-1] + 1))
     assert np.isfinite(curve.low).tolist() == [True] * ends[0] + [False] * (ends[2] - ends[0])
 
 
 def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts, language):
-    row, run = rows_of(texts, language)[0], language.cell_runs[0]
+    row, run = rows_of(texts, language)[0], language.case_runs[0]
     assert (row["metric"], row["rule"], row["reported_epoch"]) == ("validation_loss", "min", "6.0")
     assert run_files.measured_of(row)["test_perplexity"] == 123
     assert row["stand_in_for"] == "ptb" and row["size"] != row["paper_size"] == "1150"
@@ -264,7 +264,7 @@ def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts,
 
 
 def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts, configuration, language):
-    first, second, third = [run for run in language.cell_runs if run.model == "lstm"]
+    first, second, third = [run for run in language.case_runs if run.model == "lstm"]
     make_language(texts, configuration, first, validation_of(first)[:3], diverged_at=70)
     make_language(texts, configuration, second, np.full(EPOCHS, np.nan))
     rows = rows_of(texts, language)

@@ -23,7 +23,7 @@ from published_here import results_of
 from scipy import stats
 
 from hidden_dynamics.artifacts import artifact_named
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.claims import FILE
 
 ARTIFACTS = (
@@ -47,8 +47,8 @@ def made_up(configuration):
     artifacts = [artifact_named(configuration, name) for name in ARTIFACTS if "figure2" not in name]
 
     def level(run, metric):
-        cell = Cell(run.task, run.model, run.paper_size)
-        numbers = (artifact.number(cell, metric) for artifact in artifacts if cell in artifact.cells())
+        cell = Case(run.task, run.model, run.paper_size)
+        numbers = (artifact.number(cell, metric) for artifact in artifacts if cell in artifact.cases())
         printed = next((number.value / configuration.metrics[metric].factor for number in numbers if number), None)
         return printed or {"test_accuracy": 0.97, "train_loss": 0.16}.get(metric, 9.0)
 

@@ -17,7 +17,7 @@ from pydantic import Field
 from hidden_dynamics.configuration import Configuration, Entry, known
 from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
-from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve_seeds
+from hidden_dynamics.configuration.runs import Case, Run, extra_cases, resolve_seeds
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
@@ -86,7 +86,7 @@ class Artifact(ABC):
     # What it shows.
 
     @abstractmethod
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
     def draw(self, sources: object) -> Any:
@@ -101,27 +101,27 @@ class Artifact(ABC):
         """
         return importlib.import_module(type(self).__module__).draw(self, sources)
 
-    def cells(self) -> list[Cell]:
+    def cases(self) -> list[Case]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; none left out."""
         shown = self.shown()
         places = {(cell.task, cell.size) for cell in shown}
-        extras = extra_cells(self.configuration) if self.with_extras else []
+        extras = extra_cases(self.configuration) if self.with_extras else []
         cells = [*dict.fromkeys(shown), *(cell for cell in extras if (cell.task, cell.size) in places)]
         return [cell for cell in cells if self.configuration.is_run(*cell)]
 
     @cached_property
-    def cell_runs(self) -> list[Run]:
+    def case_runs(self) -> list[Run]:
         """A run for each cell and seed. Two of the paper's sizes that a scale maps to one share theirs."""
         try:
             c = self.configuration
-            return [run for cell in self.cells() for run in resolve_seeds(c, cell, c.seeds_of(cell.task))]
+            return [run for cell in self.cases() for run in resolve_seeds(c, cell, c.seeds_of(cell.task))]
         except UserError as error:
             raise mistake(self.configured_at, f"it shows what is not configured: {error}") from None
 
     @cached_property
     def runs(self) -> list[Run]:
         """The runs that it is made of, each once."""
-        return list({run.id: run for run in self.cell_runs}.values())
+        return list({run.id: run for run in self.case_runs}.values())
 
     def tasks(self) -> list[str]:
         return list(dict.fromkeys(cell.task for cell in self.shown()))
@@ -129,7 +129,7 @@ class Artifact(ABC):
     @property
     def is_left_out(self) -> bool:
         """Whether the user leaves out all that it shows (`leave_out`, `only` in config.yaml): it is not made."""
-        return bool(self.shown()) and not self.cells()
+        return bool(self.shown()) and not self.cases()
 
     def check(self, where: str) -> None:
         """Hold the names in its settings, which stand at `where`, to what is configured."""
@@ -170,7 +170,7 @@ class Artifact(ABC):
 
     def floors(self) -> dict[str, str]:
         """The files of classical baselines that it shows, by task."""
-        cells = self.cells() if self.floored else []
+        cells = self.cases() if self.floored else []
         return {cell.task: self.configuration.paths.floors(cell.task) for cell in cells}
 
     def details(self) -> list[str]:
@@ -209,7 +209,7 @@ class Artifact(ABC):
     def published(self) -> Published | None:
         return load_published(self.settings.published) if self.settings.published else None
 
-    def number(self, cell: Cell, metric: str) -> Number | None:
+    def number(self, cell: Case, metric: str) -> Number | None:
         """The paper's number for a cell; a `UserError` where config/metrics.yaml has no such metric."""
         if self.published is None:
             return None
@@ -233,19 +233,19 @@ class Artifact(ABC):
         """Those that it shows of a task."""
         return self.metrics()
 
-    def printed(self) -> Iterator[tuple[Cell, str]]:
+    def printed(self) -> Iterator[tuple[Case, str]]:
         """Cells and metrics of which the paper may print a number."""
         yield from ()
 
-    def pairs(self) -> Iterator[tuple[Cell, Cell, str]]:
+    def pairs(self) -> Iterator[tuple[Case, Case, str]]:
         """(cell, its baseline, metric) of rows that the paper sets against a baseline."""
         yield from ()
 
-    def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:
+    def rankings(self) -> Iterator[tuple[str, str, Mapping[Case, float]]]:
         """(task, metric, the published number of each cell) of what the paper ranks."""
         yield from ()
 
-    def ratios(self) -> Iterator[tuple[Cell, Cell, str]]:
+    def ratios(self) -> Iterator[tuple[Case, Case, str]]:
         """(cell, its baseline, quantity) of measured costs, of which the paper prints both."""
         yield from ()
 
@@ -262,17 +262,17 @@ class InPanels(Artifact):
     """Tasks in panels, which its settings list."""
 
     @abstractmethod
-    def cells_of(self, panel: Any) -> list[Cell]:
+    def cases_of(self, panel: Any) -> list[Case]:
         """The cells of one panel."""
 
-    def shown(self) -> list[Cell]:
-        return [cell for panel in self.settings.panels for cell in self.cells_of(panel)]
+    def shown(self) -> list[Case]:
+        return [cell for panel in self.settings.panels for cell in self.cases_of(panel)]
 
     @property
     def panels(self) -> list[Any]:
         """Those that show a cell which is not left out, be it of a user's own model."""
-        places, panels = {(cell.task, cell.size) for cell in self.cells()}, self.settings.panels
-        return [panel for panel in panels if any((one.task, one.size) in places for one in self.cells_of(panel))]
+        places, panels = {(cell.task, cell.size) for cell in self.cases()}, self.settings.panels
+        return [panel for panel in panels if any((one.task, one.size) in places for one in self.cases_of(panel))]
 
 
 class SideBySideSettings(ArtifactSettings):
@@ -284,8 +284,8 @@ class SideBySideSettings(ArtifactSettings):
 class SideBySide(Artifact):
     """Models of one of the paper's sizes on one task."""
 
-    def shown(self) -> list[Cell]:
-        return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
+    def shown(self) -> list[Case]:
+        return [Case(self.settings.task, model, self.settings.size) for model in self.settings.models]
 
     @property
     def is_left_out(self) -> bool:

@@ -14,7 +14,7 @@ from hidden_dynamics.artifacts.base import Artifact, BesidePublished
 from hidden_dynamics.artifacts.notes import scale_note, title_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number, signed
 from hidden_dynamics.claims.verdict import word
-from hidden_dynamics.configuration.runs import Cell, sized_model_of
+from hidden_dynamics.configuration.runs import Case, sized_model_of
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.deviations import deviations, with_originals
 from hidden_dynamics.results.run_files import measured_of
@@ -38,7 +38,7 @@ def baseline_label(artifact: BesidePublished) -> str:
 # As data
 
 
-def begun(artifact: Artifact, cell: Cell, metric: str, rows: Rows, compared: Rows | None = None) -> Record:
+def begun(artifact: Artifact, cell: Case, metric: str, rows: Rows, compared: Rows | None = None) -> Record:
     """How a record begins: what ran in a cell, and in what it deviates from the paper.
 
     Args:
@@ -96,7 +96,7 @@ def ours_of(runs: Rows, metric: str, about: Metric) -> Record:
 def standing(artifact: Artifact, record: Record) -> float:
     """The published number that a record is held to: the paper's own, or the best that it quotes; NaN without one, and
     where it is the best of several runs, which no mean is held to."""
-    printed = artifact.number(Cell(record["task"], record["model"], record["paper_size"]), record["metric"])
+    printed = artifact.number(Case(record["task"], record["model"], record["paper_size"]), record["metric"])
     return math.nan if printed is None or printed.maximum else printed.value
 
 
@@ -135,7 +135,7 @@ def with_verdicts(artifact: BesidePublished, records: Sequence[Record], verdicts
         return list(records)
     marked = []
     for record in records:
-        place, cell = (record["task"], record["metric"]), Cell(record["task"], record["model"], record["paper_size"])
+        place, cell = (record["task"], record["metric"]), Case(record["task"], record["model"], record["paper_size"])
         about = [row for row in verdicts if (row["task"], row["metric"]) == place]
         sized_model = sized_model_of(artifact.configuration, cell)  # as the verdicts name it
         pairs = (row for row in about if _is_of_pair(row, sized_model, artifact.published.baseline))

@@ -14,7 +14,7 @@ def configured(configuration: Configuration, artifact: Artifact | None = None) -
     """
     scale, settings = configuration.scale, configuration.settings
     tasks = artifact.tasks() if artifact else []
-    models = {cell.model for cell in artifact.cells()} if artifact else set()
+    models = {cell.model for cell in artifact.cases()} if artifact else set()
     shown = [
         artifact.settings.given() if artifact else configuration.artifacts,
         {name: task.given() for name, task in configuration.tasks.items() if name in tasks or not tasks},

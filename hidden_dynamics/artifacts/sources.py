@@ -34,7 +34,7 @@ class Sources:
         """A row for each run (hidden_dynamics.results.run_files.COLUMNS), with the paper's dataset where a task of the
         user's own has another, and with the classical baselines of its task."""
         artifact, configuration = self.artifact, self.artifact.configuration
-        rows = rows_of(configuration, artifact.cell_runs, self.root) if artifact.summarised else []
+        rows = rows_of(configuration, artifact.case_runs, self.root) if artifact.summarised else []
         rows = [with_floors(row, self.floors.get(row["task"], ())) for row in rows]
         return with_originals(configuration, artifact.paper, rows)
 
@@ -46,7 +46,7 @@ class Sources:
     @cached_property
     def curves(self) -> list[list[Curve]]:
         """The averaged curves of each panel."""
-        artifact, runs = self.artifact, self.artifact.cell_runs
+        artifact, runs = self.artifact, self.artifact.case_runs
         panels = artifact.panels if isinstance(artifact, InPanels) else []
         return [curves_of(artifact.configuration, panel, runs, self.root) for panel in panels]
 

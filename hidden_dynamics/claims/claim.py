@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.claims import KINDS
 from hidden_dynamics.papers.published import Number
 
@@ -42,12 +42,12 @@ class Claim:
     entries: tuple[str, ...] = ()
     also: str = ""
     variant: str = ""
-    subject: Cell | None = None
-    reference: Cell | None = None
+    subject: Case | None = None
+    reference: Case | None = None
     printed: tuple[Number | None, Number | None] = (None, None)
     hidden_gap: float | None = None
-    than: tuple[Cell, ...] = ()
-    ranked: Mapping[Cell, float] = field(default_factory=dict)
+    than: tuple[Case, ...] = ()
+    ranked: Mapping[Case, float] = field(default_factory=dict)
     against_table: bool = False
     plan: str = ""
     critic: str = ""
@@ -57,7 +57,7 @@ class Claim:
         return self.artifact.split("_")[0]
 
     @property
-    def cells(self) -> list[Cell]:
+    def cases(self) -> list[Case]:
         """The cells whose runs the claim needs."""
         return [*filter(None, (self.subject, self.reference)), *self.than, *self.ranked]
 

@@ -14,7 +14,7 @@ from typing import Any
 from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.entries import listed
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import KINDS, ORIGIN, ClaimEntry, load_claims
@@ -59,15 +59,15 @@ def _said_again(claim: Claim, other: Claim, by_table: bool) -> Claim:
     )
 
 
-def strata(cells: Iterable[Cell]) -> list[list[Cell]]:
+def strata(cells: Iterable[Case]) -> list[list[Case]]:
     """The cells of a ranking by size, within which they are ranked; all in one where a size is a setting's name."""
-    found: dict[object, list[Cell]] = {}
+    found: dict[object, list[Case]] = {}
     for cell in cells:
         found.setdefault(None if isinstance(cell.size, str) else cell.size, []).append(cell)
     return list(found.values())
 
 
-def smallest_p(cells: Iterable[Cell]) -> float:
+def smallest_p(cells: Iterable[Case]) -> float:
     """The two-sided p of rankings within strata that agree in full: one of all orders, and its reverse."""
     return min(1.0, 2 / math.prod(math.factorial(len(cells)) for cells in strata(cells)))
 
@@ -93,7 +93,7 @@ class _Maker:
         ways = {"ranking": self.rankings, "value": self.values, "ratio": self.ratios, "gain": self.gains}
         return ways.get(self.entry.kind, self.comparisons)()
 
-    def claim(self, kind: str, statement: str, task: str, metric: str, *cells: Cell, **more: Any) -> Claim:
+    def claim(self, kind: str, statement: str, task: str, metric: str, *cells: Case, **more: Any) -> Claim:
         entry = self.entry
         places = [f"{cell.model}-{cell.size}" if cell.size is not None else cell.model for cell in cells]
         return Claim(
@@ -119,13 +119,13 @@ class _Maker:
         entry, kind = self.entry, self.entry.kind
         for (task, metric), (sizes, subject, reference) in itertools.product(self.places(), entry.combinations):
             if reference is None:  # held to the naive baseline
-                cell = Cell(task, subject, sizes[0])
+                cell = Case(task, subject, sizes[0])
                 threshold, more = load_claims().definitions.naive[metric], self.about(metric).better
                 about = f"{self.model(cell)}’s {self.title(metric)} is {more} than {threshold:g}"
                 statement = f"{about} on {self.place(cell.task, cell.size)}."
                 yield self.claim(kind, statement, task, metric, cell)
                 continue
-            pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
+            pair = Case(task, subject, sizes[0]), Case(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)
             printed = (None, None) if KINDS[kind].metric else self.both(metric, *pair)
             yield self.claim(kind, statement, task, metric, *pair, printed=printed)
@@ -135,7 +135,7 @@ class _Maker:
         entry, (task, other) = self.entry, listed(self.entry.tasks)
         for metric, ((size, _), subject, reference) in itertools.product(self.metrics(task), entry.combinations):
             models = list(filter(None, (subject, reference)))
-            pair, than = ([Cell(at, model, size) for model in models] for at in (task, other))
+            pair, than = ([Case(at, model, size) for model in models] for at in (task, other))
             one, theirs, first = self.model(pair[0]), self.model(pair[1]), self.place(task)
             lead = f"{one}’s lead over {theirs} in {self.title(metric)}"
             statement = f"{lead} is larger on {first} than on {self.place(other, pair[0].size)}."
@@ -189,7 +189,7 @@ class _Maker:
                 more = {"printed": (number, None), "hidden_gap": self.hidden_gap(cell, metric)}
                 yield self.claim("value", statement, cell.task, metric, cell, **more)
 
-    def hidden_gap(self, cell: Cell, metric: str) -> float | None:
+    def hidden_gap(self, cell: Case, metric: str) -> float | None:
         """The smallest published gap between a row and one that it is held to: its margin must not hide it.
 
         Where the artifact has no baseline, every row is held to every other one.
@@ -201,7 +201,7 @@ class _Maker:
             gaps = self.gaps(metric, [(cell, other) for other in others])
         return min(gaps, default=None)
 
-    def gaps(self, metric: str, pairs: list[tuple[Cell, Cell]]) -> list[float]:
+    def gaps(self, metric: str, pairs: list[tuple[Case, Case]]) -> list[float]:
         """The published gaps that there are, but for those that are nothing."""
         numbers = (self.both(metric, *pair) for pair in pairs)
         gaps = [abs(one.value - other.value) for one, other in numbers if one and other]
@@ -221,7 +221,7 @@ class _Maker:
                 statement = f"{about} is {comparison} {theirs}"
                 yield self.claim(kind, statement, subject.task, quantity, subject, reference, printed=printed)
 
-    def both(self, metric: str, subject: Cell, reference: Cell) -> tuple[Number | None, Number | None]:
+    def both(self, metric: str, subject: Case, reference: Case) -> tuple[Number | None, Number | None]:
         return self.artifact.number(subject, metric), self.artifact.number(reference, metric)
 
     def variant(self, task: str) -> str:
@@ -231,7 +231,7 @@ class _Maker:
         theirs = [published_task(configuration, other) for other in self.artifact.tasks()]
         return task if theirs.count(published_task(configuration, task)) > 1 else ""
 
-    def compared(self, kind: str, metric: str, subject: Cell, reference: Cell) -> str:
+    def compared(self, kind: str, metric: str, subject: Case, reference: Case) -> str:
         """The comparison in words."""
         one, other = self.model(subject), self.model(reference)
         if subject.size == reference.size:
@@ -257,7 +257,7 @@ class _Maker:
         published = self.artifact.published
         return within_sentence((published.heading(metric) if published else None) or self.about(metric).title)
 
-    def model(self, cell: Cell) -> str:
+    def model(self, cell: Case) -> str:
         models = self.artifact.configuration.models
         return models[known(cell.model, models, "model", self.origin)].label
 
@@ -283,7 +283,7 @@ class _Maker:
             ours, theirs = (f"{text}, {count}" for text, count in zip((ours, theirs), epochs, strict=True))
         return ours if ours == theirs else f"{ours} (the paper: {theirs})"
 
-    def size(self, cell: Cell) -> str:
+    def size(self, cell: Case) -> str:
         ours = self.artifact.configuration.tasks[cell.task].sizes.get(cell.size, cell.size)
         return f"N = {ours}; the paper: {cell.size}" if self.as_run and ours != cell.size else f"N = {cell.size}"
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Cell, resampled, seeds_are_blocks
+from hidden_dynamics.configuration.runs import Case, resampled, seeds_are_blocks
 from hidden_dynamics.papers.claims import Definitions, load_claims
 from hidden_dynamics.papers.deviations import deviations, with_originals
 from hidden_dynamics.results import seeds
@@ -131,7 +131,7 @@ class Evidence:
     def sign(self, metric: str) -> int:
         return self.configuration.metrics[metric].sign
 
-    def rows(self, claim: Claim, cell: Cell) -> Sequence[Row]:
+    def rows(self, claim: Claim, cell: Case) -> Sequence[Row]:
         """The runs of a cell; its measured costs where the claim is of costs."""
         rows = self._costs(cell, claim.metric) or self._runs(cell)
         return with_originals(self.configuration, claim.paper, rows)
@@ -142,7 +142,7 @@ class Evidence:
         """The claim's metric at the reported evaluation of each of its cells, in the unit that it is shown in."""
         return [self._learning(claim.metric, claim.cells, self._finite(cell, claim.metric)) for cell in claim.cells]
 
-    def number_of(self, cell: Cell, metric: str) -> Runs:
+    def number_of(self, cell: Case, metric: str) -> Runs:
         """The same of a metric of one cell, which no claim is on; beside the naive baseline on this metric alone."""
         return self._learning(metric, [cell], self._finite(cell, metric), alone=True)
 
@@ -204,19 +204,19 @@ class Evidence:
 
     # Rows and files.
 
-    def _runs(self, cell: Cell) -> list[Row]:
+    def _runs(self, cell: Case) -> list[Row]:
         return [row for row in self.summary if _cell_of(row) == _as_text(cell)]
 
-    def _costs(self, cell: Cell, quantity: str) -> list[Row]:
+    def _costs(self, cell: Case, quantity: str) -> list[Row]:
         return [row for row in self.costs if _cell_of(row) == _as_text(cell) and row["quantity"] == quantity]
 
-    def _finite(self, cell: Cell, metric: str) -> Runs:
+    def _finite(self, cell: Case, metric: str) -> Runs:
         rows, factor = self._runs(cell), self.configuration.metrics[metric].factor
         values = {row["seed"]: _measured(row, metric) * factor for row in rows}
         finite = {seed: value for seed, value in values.items() if math.isfinite(value)}
         return Runs(_label(rows), rows, finite, sign=self.sign(metric))
 
-    def _learning(self, metric: str, cells: Sequence[Cell], runs: Runs, alone: bool = False) -> Runs:
+    def _learning(self, metric: str, cells: Sequence[Case], runs: Runs, alone: bool = False) -> Runs:
         """Runs that know the best baselines to their task, and whether their seeds' data overlap.
 
         These are on the metric itself or else, but for `alone`, on the task's first test metric that has a naive one:
@@ -250,7 +250,7 @@ def _cell_of(row: Row) -> tuple[str, str, str]:
     return row["task"], row["model"], row["paper_size"]
 
 
-def _as_text(cell: Cell) -> tuple[str, str, str]:
+def _as_text(cell: Case) -> tuple[str, str, str]:
     return cell.task, cell.model, "" if cell.size is None else str(cell.size)
 
 

@@ -33,8 +33,8 @@ TRAINING = (  # the definitions that determine a run beside its own classes
 )
 
 
-class Cell(NamedTuple):
-    """A model at one of the paper's sizes on a task; the size is None for a model that has none."""
+class Case(NamedTuple):
+    """A model at one of the paper’s sizes on a task; `size` is None of a model that has none."""
 
     task: str
     model: str
@@ -66,8 +66,8 @@ class Run:
         return f"{self.task}/{self.sized_model}/seed{self.seed}"
 
     @property
-    def cell(self) -> Cell:
-        return Cell(self.task, self.model, self.paper_size)
+    def case(self) -> Case:
+        return Case(self.task, self.model, self.paper_size)
 
     @property
     def epochs(self) -> float:
@@ -117,7 +117,7 @@ def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = N
         for model, entry in configuration.tasks[task].models.items()
         for size in entry.run_sizes
         if configuration.is_run(task, model, size)
-        for run in resolve_seeds(configuration, Cell(task, model, size), seeds)
+        for run in resolve_seeds(configuration, Case(task, model, size), seeds)
     ]
 
 
@@ -132,10 +132,10 @@ def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
 def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:
     """The run of `model` at the paper's size on `task` with `seed`, fully specified; a `UserError` where the task, the
     model or the size is not configured."""
-    return resolve_seeds(configuration, Cell(task, model, paper_size), [seed])[0]
+    return resolve_seeds(configuration, Case(task, model, paper_size), [seed])[0]
 
 
-def sized_model_of(configuration: Configuration, cell: Cell) -> str:
+def sized_model_of(configuration: Configuration, cell: Case) -> str:
     """The model with its size as run; with the paper's, where it is not configured at this scale."""
     try:
         return resolve(configuration, *cell, configuration.seeds[0]).sized_model
@@ -143,7 +143,7 @@ def sized_model_of(configuration: Configuration, cell: Cell) -> str:
         return f"{cell.model}-{cell.size}"
 
 
-def resolve_seeds(configuration: Configuration, cell: Cell, seeds: Iterable[int]) -> list[Run]:
+def resolve_seeds(configuration: Configuration, cell: Case, seeds: Iterable[int]) -> list[Run]:
     """A run of the cell for each seed, as `resolve` gives it: the same one whoever asks."""
     resolved, seeds = configuration.resolved, list(seeds)
     missing = [seed for seed in seeds if (cell, seed) not in resolved]
@@ -152,7 +152,7 @@ def resolve_seeds(configuration: Configuration, cell: Cell, seeds: Iterable[int]
     return [resolved[cell, seed] for seed in seeds]
 
 
-def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) -> list[Run]:
+def _resolved(configuration: Configuration, cell: Case, seeds: Iterable[int]) -> list[Run]:
     task, model, paper_size = cell
     entry = configuration.tasks[known(task, configuration.tasks, "task", "the configured tasks")]
     about = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
@@ -212,10 +212,10 @@ def find(configuration: Configuration, task: str, sized_model: str, seed: int) -
     return candidates[known(sized_model, candidates, "model", f"task {task} at scale {configuration.scale_name}")]
 
 
-def extra_cells(configuration: Configuration) -> list[Cell]:
+def extra_cases(configuration: Configuration) -> list[Case]:
     """Those of the models that joined tasks in config/models.yaml: the user's own. Controls are none of them."""
     return [
-        Cell(task, model, size)
+        Case(task, model, size)
         for task, entry in configuration.tasks.items()
         for model, settings in entry.models.items()
         if settings.extra and not configuration.models[model].control_of

@@ -103,7 +103,7 @@ def section_of(
     return Section(
         artifact,
         *(table_of(artifact, root) if artifact.form == "table" else figure_of(artifact, root, published)),
-        stand_ins=stand_ins(configuration, dict.fromkeys(cell.task for cell in artifact.cells())),
+        stand_ins=stand_ins(configuration, dict.fromkeys(cell.task for cell in artifact.cases())),
         runs=[by_directory[run.directory] for run in artifact.runs],
         claims=own,
     )

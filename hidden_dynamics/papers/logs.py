@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from hidden_dynamics.configuration import Configuration, Entry, read_yaml, typed
-from hidden_dynamics.configuration.runs import Cell, Run, resolve
+from hidden_dynamics.configuration.runs import Case, Run, resolve
 from hidden_dynamics.configuration.schema import Text, Whole
 from hidden_dynamics.papers.published import PUBLISHED
 
@@ -91,7 +91,7 @@ def _logged(configuration: Configuration, about: About, task: str, log: Log) -> 
         return None
     settings = configuration.settings.model_copy(update={"variants": {"default": "released"}, "precision": "fp32"})
     authors = replace(configuration, settings=settings, tasks=configuration.papers_tasks)
-    found = _settings(resolve(authors, *Cell(task, first.model, first.size), 0))
+    found = _settings(resolve(authors, *Case(task, first.model, first.size), 0))
     for name in NAMED:
         found |= {name: getattr(first, name)} if name in found else {}
     if task in about.clipping and not first.clipped:

@@ -67,8 +67,8 @@ def curves_of(configuration: Configuration, panel: Panel, runs: Sequence[Run], r
     """
     shown = [run for run in runs if (run.task, run.paper_size) == (panel.task, panel.size)]
     curves = []
-    for cell in dict.fromkeys(run.cell for run in shown):
-        seeds = [RunFiles(root / run.directory, run.epochs) for run in shown if run.cell == cell]
+    for cell in dict.fromkeys(run.case for run in shown):
+        seeds = [RunFiles(root / run.directory, run.epochs) for run in shown if run.case == cell]
         curves.append(averaged(cell.model, panel, seeds, resampled(configuration, cell.task, cell.model)))
     return [curve for curve in curves if curve.x.size]
 

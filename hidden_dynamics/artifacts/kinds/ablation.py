@@ -18,7 +18,7 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.entries import mistake
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.published import GridRow, published_task
 from hidden_dynamics.results.rows import Row
@@ -56,13 +56,13 @@ class Ablation(BesidePublished, InPanels):
     with_extras = False  # the grids are of the paper's models alone
     ranked_as = "cells of the grid"
 
-    def cells_of(self, panel: PanelSettings) -> list[Cell]:
+    def cases_of(self, panel: PanelSettings) -> list[Case]:
         task = self.configuration.tasks.get(panel.task)
         entry = task.models.get(panel.model) if task else None
         if entry is None or entry.grid is None:
             text = f"an ablation of {panel.model} on {panel.task} needs a grid in config/tasks.yaml."
             raise mistake(self.configured_at, text)
-        return [Cell(panel.task, panel.model, size) for size in entry.run_sizes]
+        return [Case(panel.task, panel.model, size) for size in entry.run_sizes]
 
     def chosen_metrics(self) -> list[str]:
         return list(dict.fromkeys(panel.metric for panel in self.settings.panels))
@@ -79,14 +79,14 @@ class Ablation(BesidePublished, InPanels):
             raise mistake(f"published/{self.settings.published}", text)
         return row
 
-    def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:
+    def rankings(self) -> Iterator[tuple[str, str, Mapping[Case, float]]]:
         for panel in self.settings.panels:
             grid = self.published_grid(panel)
             values = {
-                Cell(panel.task, panel.model, f"{grid.row_name}{row}-{grid.column_name}{column}"): value
+                Case(panel.task, panel.model, f"{grid.row_name}{row}-{grid.column_name}{column}"): value
                 for (row, column), value in grid.places().items()
             }
-            configured = self.cells_of(panel)
+            configured = self.cases_of(panel)
             yield panel.task, panel.metric, {cell: value for cell, value in values.items() if cell in configured}
 
 

@@ -18,7 +18,7 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
 from hidden_dynamics.claims.verdict import UNLEARNED
 from hidden_dynamics.configuration import Entry
-from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
+from hidden_dynamics.configuration.runs import Case, seeds_are_blocks
 from hidden_dynamics.configuration.schema import Size
 
 if TYPE_CHECKING:
@@ -55,18 +55,18 @@ class ContrastTable(Artifact):
     summarised = True
     with_extras = False  # they have no control
 
-    def contrasts(self) -> Iterator[tuple[str, dict[str, Cell]]]:
+    def contrasts(self) -> Iterator[tuple[str, dict[str, Case]]]:
         """A metric and the cells compared by it, `plain`, `control` and `filter`."""
         for row in self.settings.rows:
             for model, control in row.controls.items():
                 sides = {"plain": row.plain, "control": control, "filter": model}
-                yield row.metric, {side: Cell(row.task, name, row.size) for side, name in sides.items()}
+                yield row.metric, {side: Case(row.task, name, row.size) for side, name in sides.items()}
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         models = [
             (row, name) for row in self.settings.rows for pair in row.controls.items() for name in (row.plain, *pair)
         ]
-        return list(dict.fromkeys(Cell(row.task, name, row.size) for row, name in models))
+        return list(dict.fromkeys(Case(row.task, name, row.size) for row, name in models))
 
     def chosen_metrics(self) -> list[str]:
         return [row.metric for row in self.settings.rows]
@@ -115,7 +115,7 @@ def _records(artifact: ContrastTable, sources: Sources) -> list[Record]:
     return [record for record, _, _ in records]
 
 
-def _compared(artifact: ContrastTable, sources: Sources, metric: str, cells: Mapping[str, Cell]) -> Record:
+def _compared(artifact: ContrastTable, sources: Sources, metric: str, cells: Mapping[str, Case]) -> Record:
     """The sides over seeds, and both differences with interval and p."""
     sides = {side: sources.evidence.number_of(cell, metric) for side, cell in cells.items()}
     record = _sides(artifact, metric, cells, sides)
@@ -126,7 +126,7 @@ def _compared(artifact: ContrastTable, sources: Sources, metric: str, cells: Map
     return record
 
 
-def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Cell], sides: Mapping[str, "Runs"]) -> Record:
+def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Case], sides: Mapping[str, "Runs"]) -> Record:
     """What ran, and each side's numbers over seeds."""
     configuration, filtered = artifact.configuration, cells["filter"]
     different = {cells[side]: runs.values for side, runs in sides.items()}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.sheet import page, style
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.data import copying
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ NOTE = (
 class CopyingExample(Artifact):
     origin = "It is drawn from the generated data itself."
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         return []
 
 

@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.notes import variants_note
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number
-from hidden_dynamics.configuration.runs import Cell, Run
+from hidden_dynamics.configuration.runs import Case, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.deviations import data_text
 
@@ -38,12 +38,12 @@ class MeasuredCosts(BesidePublished, SideBySide):
     def measured_runs(self) -> list[Run]:
         """The runs that are measured, as the first seed trains them."""
         seed = self.configuration.seeds[0]
-        return [run for run in self.cell_runs if run.seed == seed]
+        return [run for run in self.case_runs if run.seed == seed]
 
     def metrics(self) -> list[str]:
         return list(self.published.content["quantities"])
 
-    def ratios(self) -> Iterator[tuple[Cell, Cell, str]]:
+    def ratios(self) -> Iterator[tuple[Case, Case, str]]:
         for cell in self.shown():
             for quantity in self.metrics():
                 if cell.model != self.published.baseline:
@@ -61,10 +61,10 @@ class CostTable(MeasuredCosts):
 def draw(artifact: CostTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
     costs, quantities = measured_costs(sources), QUANTITIES[artifact.settings.quantity]
-    records = [_record(artifact, costs, cell, quantity) for cell in artifact.cells() for quantity in quantities]
+    records = [_record(artifact, costs, cell, quantity) for cell in artifact.cases() for quantity in quantities]
     records = comparison.with_verdicts(artifact, records, sources.verdicts)
     rows = [
-        _row(artifact, [record for record in records if record["model"] == cell.model]) for cell in artifact.cells()
+        _row(artifact, [record for record in records if record["model"] == cell.model]) for cell in artifact.cases()
     ]
     lines = [
         *machine_notes(artifact, costs),
@@ -74,7 +74,7 @@ def draw(artifact: CostTable, sources: Sources) -> Table:
     return comparison.table(artifact, records, rows, lines)
 
 
-def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Record:
+def _record(artifact: CostTable, costs: Rows, cell: Case, quantity: str) -> Record:
     """Our number and the published one, with their ratios to the baseline's; none of what deviates from the paper."""
     both = [row for row in costs if row["model"] in (cell.model, artifact.published.baseline)]
     own = cost_of(costs, cell.model, quantity)
@@ -109,7 +109,7 @@ def measured_costs(sources: Sources) -> list[dict[str, Any]]:
     process has not one row for each model and quantity, as those of a publication with fewer models."""
     artifact, costs = sources.artifact, sources.costs
     found = [(row["process"], row["model"], row["quantity"]) for row in costs]
-    needed = [(cell.model, quantity) for cell in artifact.cells() for quantity in (*TIMES, *MEMORIES)]
+    needed = [(cell.model, quantity) for cell in artifact.cases() for quantity in (*TIMES, *MEMORIES)]
     for process in dict.fromkeys(row["process"] for row in costs):
         for model, quantity in needed:
             if found.count((process, model, quantity)) != 1:

@@ -13,7 +13,7 @@ from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
 from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.runs import Cell, resolve
+from hidden_dynamics.configuration.runs import Case, resolve
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.papers.logs import Log, Point, load_logs
 from hidden_dynamics.results.run_files import RunFiles
@@ -42,12 +42,12 @@ class Course(Artifact):
     needed = "runs that share the settings of an authors' log, as scales pilot and paper have"
 
     @cached_property
-    def logs(self) -> dict[Cell, Log]:
+    def logs(self) -> dict[Case, Log]:
         """The logs that speak to runs, by cell."""
         configuration, logs = self.configuration, load_logs(self.settings.logs)
         where = configuration.tasks, "task", f"{self.configured_at}.rows"
         cells = [
-            Cell(task, model, size)
+            Case(task, model, size)
             for task, sizes in self.settings.rows.items()
             for size in sizes
             for model, entry in configuration.tasks[known(task, *where)].models.items()
@@ -56,19 +56,19 @@ class Course(Artifact):
         found = {cell: logs.of(configuration, resolve(configuration, *cell, 0)) for cell in cells}
         return {cell: log for cell, log in found.items() if log}
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         return list(self.logs)
 
     @property
     def is_left_out(self) -> bool:
         """Also where no run has the settings of a log."""
-        return not self.cells()
+        return not self.cases()
 
 
 def draw(artifact: Course, sources: Sources) -> Table:
     """A row for each cell to whose runs a log speaks."""
     configuration = artifact.configuration
-    records = [_compared(artifact, sources, cell, artifact.logs[cell]) for cell in artifact.cells()]
+    records = [_compared(artifact, sources, cell, artifact.logs[cell]) for cell in artifact.cases()]
     about = load_logs(artifact.settings.logs).about
     return Table.of(
         f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
@@ -78,9 +78,9 @@ def draw(artifact: Course, sources: Sources) -> Table:
     )
 
 
-def _compared(artifact: Course, sources: Sources, cell: Cell, log: Log) -> Record:
+def _compared(artifact: Course, sources: Sources, cell: Case, log: Log) -> Record:
     """Both losses of a cell after the last epoch that both have; NaN without one."""
-    runs = {run.directory for run in artifact.cell_runs if run.cell == cell}
+    runs = {run.directory for run in artifact.case_runs if run.case == cell}
     rows = [row for row in sources.summary if row["directory"] in runs]
     losses = [losses_after(RunFiles.of_row(row, sources.root), log[0].split) for row in rows]
     point = last_common(losses, log)

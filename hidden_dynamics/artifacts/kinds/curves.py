@@ -21,7 +21,7 @@ from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_not
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration, Entry
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Number, Size, Whole
 from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.papers.logs import Log, load_logs
@@ -84,13 +84,13 @@ class Curves(InPanels):
     run_files = ("metrics.csv", "train_loss.npy")
     floored = True
 
-    def cells_of(self, panel: PanelSettings) -> list[Cell]:
-        return [Cell(panel.task, model, panel.size) for model in self.settings.models]
+    def cases_of(self, panel: PanelSettings) -> list[Case]:
+        return [Case(panel.task, model, panel.size) for model in self.settings.models]
 
     def logged(self, panel: PanelSettings, ours: Sequence[Curve]) -> dict[str, Log]:
         """The authors' own losses behind a panel's curves, as far as ours go and to the next logged epoch; beside dots,
         those of the same epoch; by model."""
-        runs = {run.model: run for run in self.cell_runs if (run.task, run.paper_size) == (panel.task, panel.size)}
+        runs = {run.model: run for run in self.case_runs if (run.task, run.paper_size) == (panel.task, panel.size)}
         found = {}
         for curve in ours if self.settings.logs and panel.against == "epoch" else ():
             log = load_logs(self.settings.logs).of(self.configuration, runs[curve.model])
@@ -100,12 +100,12 @@ class Curves(InPanels):
                     found[curve.model] = tuple(point for point in log if point.epoch == curve.x[0])
         return {model: log for model, log in found.items() if log}
 
-    def printed(self) -> Iterator[tuple[Cell, str]]:
+    def printed(self) -> Iterator[tuple[Case, str]]:
         """The final losses that the paper names."""
         for number in self.published.numbers if self.published else ():
             for panel in self.settings.panels:
                 if number.task == panel.task:
-                    yield Cell(number.task, number.model, panel.size), number.metric
+                    yield Case(number.task, number.model, panel.size), number.metric
 
 
 def draw(artifact: Curves, sources: Sources) -> "Figure":
@@ -165,7 +165,7 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
     papers = not deviations(artifact.configuration, runs)
     metric, models = f"{settings.split}_loss", dict.fromkeys(run["model"] for run in (runs if papers else ()))
-    printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
+    printed = {model: artifact.number(Case(settings.task, model, settings.size), metric) for model in models}
     published = {model: number.value for model, number in printed.items() if number is not None}
     naive = {name: score for curve in curves for name, score in curve.naive.items()}
     scores = baselines(naive, runs, metric, -1)

@@ -12,7 +12,7 @@ from hidden_dynamics.artifacts.sheet import legend_entry, page, style
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, UNLEARNED, word
 from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.runs import Cell, find
+from hidden_dynamics.configuration.runs import Case, find
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.deviations import listed
 from hidden_dynamics.papers.published import within_sentence
@@ -61,7 +61,7 @@ class Settings(ArtifactSettings):
 class Forest(Artifact):
     Settings = Settings
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         return []
 
     def inputs(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from hidden_dynamics.artifacts.notes import scale_notes, title_of, variants_note
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table
 from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.runs import Cell, Run, resolve
+from hidden_dynamics.configuration.runs import Case, Run, resolve
 from hidden_dynamics.configuration.schema import Names
 from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.papers.published import load_tasks, published_task
@@ -45,7 +45,7 @@ class HyperparameterTable(BesidePublished):
     form = "table"
     origin = "The numbers are the configuration's (config/tasks.yaml, config/models.yaml, the scale)."
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         return []
 
     def check(self, where: str) -> None:
@@ -123,10 +123,10 @@ def _differ(name: str, ours: Mapping[str, object], theirs: Mapping[str, object])
     return name in theirs and one != other and ours.get(name, ABSENT) != theirs[name]
 
 
-def _configured(artifact: HyperparameterTable) -> list[Cell]:
+def _configured(artifact: HyperparameterTable) -> list[Case]:
     """The paper's models on their tasks; grids and runs repeated for their gradients are not the paper's."""
     return [
-        Cell(name, model, size)
+        Case(name, model, size)
         for model in artifact.settings.models
         for name, task in artifact.configuration.tasks.items()
         if name in (artifact.settings.tasks or artifact.configuration.tasks)
@@ -146,7 +146,7 @@ def _lacking(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
     return [f"Printed, and not configured here: {'; '.join(texts)}."] if texts else []
 
 
-def _row_of(artifact: HyperparameterTable, cell: Cell) -> Row:
+def _row_of(artifact: HyperparameterTable, cell: Case) -> Row:
     """The configured values of a run beside those of the table's row, the text about the task, and the scripts."""
     published, task = artifact.published, published_task(artifact.configuration, cell.task)
     run = resolve(artifact.configuration, *cell, artifact.configuration.seeds[0])

@@ -7,7 +7,7 @@ from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.sheet import legend_entry, page, style
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.verdict import word
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.results.rows import Row
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Jacobian(Artifact):
     measured = "jacobian"
     origin = "It is computed from untrained cells."
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         return []
 
 

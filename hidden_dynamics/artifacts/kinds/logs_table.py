@@ -12,7 +12,7 @@ from hidden_dynamics.artifacts.kinds.contrast_table import decimals_of, differen
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Column, Table
 from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.logs import NAMED, Log, Point, load_logs
 
 GROUPS = {"last": "At the last epoch", "best": "At each side’s best epoch, chosen by the same loss"}
@@ -47,7 +47,7 @@ class LogsTable(Artifact):
     form = "table"
     origin = "The losses are those that the authors logged and released; no run of ours enters."
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         return []
 
     def check(self, where: str) -> None:
@@ -123,7 +123,7 @@ def _row(artifact: LogsTable, record: Record) -> dict[Column, str]:
     row: dict[Column, str] = {
         "Task": ", ".join(filter(None, (configuration.papers_tasks[task].title, validation, clipped))),
         "N": str(record["size"]),
-        "Cell": named(label, record),
+        "Case": named(label, record),
         "Baseline": baseline,
     }
     for at, group in GROUPS.items():

@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.deviations import original_of
@@ -68,9 +68,9 @@ class ResultsTable(BesidePublished):
     summarised = True
     floored = True
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         return [
-            Cell(task, row.model, row.size)
+            Case(task, row.model, row.size)
             for row in self.settings.rows
             for task in self.settings.tasks
             if row.tasks is None or task in listed(row.tasks)
@@ -96,18 +96,18 @@ class ResultsTable(BesidePublished):
         own = self.published.metrics_on(published_task(self.configuration, task))
         return [metric for metric in own if metric in self.metrics()]
 
-    def printed(self) -> Iterator[tuple[Cell, str]]:
+    def printed(self) -> Iterator[tuple[Case, str]]:
         for cell in self.shown():
             for metric in self.metrics_on(cell.task):
                 yield cell, metric
 
-    def pairs(self) -> Iterator[tuple[Cell, Cell, str]]:
+    def pairs(self) -> Iterator[tuple[Case, Case, str]]:
         for cell, metric in self.printed():
             baseline = cell._replace(model=self.published.baseline)
             if cell != baseline and None not in (self.number(cell, metric), self.number(baseline, metric)):
                 yield cell, baseline, metric
 
-    def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:
+    def rankings(self) -> Iterator[tuple[str, str, Mapping[Case, float]]]:
         for task in self.settings.tasks:
             for metric in self.metrics_on(task):
                 cells = [cell for cell in self.shown() if cell.task == task]
@@ -136,9 +136,9 @@ def draw(artifact: ResultsTable, sources: Sources) -> Table:
 
 def _records(artifact: ResultsTable, summary: Runs) -> list[Record]:
     """A record for each shown cell and metric: our numbers over seeds, and the published ones."""
-    found: dict[Cell, list[Mapping[str, str]]] = {cell: [] for cell in artifact.shown()}
+    found: dict[Case, list[Mapping[str, str]]] = {cell: [] for cell in artifact.shown()}
     for row in summary:
-        found.setdefault(Cell(row["task"], row["model"], comparison.size_of(row["paper_size"])), []).append(row)
+        found.setdefault(Case(row["task"], row["model"], comparison.size_of(row["paper_size"])), []).append(row)
     return [
         {
             **comparison.begun(artifact, cell, metric, runs),
@@ -164,7 +164,7 @@ def _ours(runs: Runs) -> Record:
     }
 
 
-def _theirs(artifact: ResultsTable, cell: Cell, metric: str) -> Record:
+def _theirs(artifact: ResultsTable, cell: Case, metric: str) -> Record:
     task = published_task(artifact.configuration, cell.task)
     row = artifact.published.row(cell.model, cell.size) or {}
     numbers = artifact.published.all_of(task, cell.model, cell.size, metric)

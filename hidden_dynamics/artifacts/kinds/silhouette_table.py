@@ -9,7 +9,7 @@ from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Table
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.papers.deviations import data_text
 
@@ -54,7 +54,7 @@ class SilhouetteTable(BesidePublished, Featured):
     form = "table"
     needed = "data that the user leaves out (leave_out, only), or the paper's own, as scales pilot and paper have"
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         task, configuration = self.settings.task, self.configuration
         others = self.settings.papers_data and (configuration.replaced(task) or configuration.reduced(task))
         return [] if others else super().shown()
@@ -66,7 +66,7 @@ class SilhouetteTable(BesidePublished, Featured):
     def metrics(self) -> list[str]:
         return ["silhouette"]
 
-    def printed(self) -> Iterator[tuple[Cell, str]]:
+    def printed(self) -> Iterator[tuple[Case, str]]:
         for cell in self.shown():
             yield cell, "silhouette"
 
@@ -75,7 +75,7 @@ def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
     rows = measured_features(sources)
     records = [
-        _record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in artifact.cells()
+        _record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in artifact.cases()
     ]
     records = comparison.compared(artifact, records, sources.verdicts)
     lines = [
@@ -87,7 +87,7 @@ def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
     return comparison.table(artifact, records, [_row(artifact, record) for record in records], lines)
 
 
-def _record(artifact: SilhouetteTable, cell: Cell, rows: Rows) -> Record:
+def _record(artifact: SilhouetteTable, cell: Case, rows: Rows) -> Record:
     """Our numbers over seeds, and the published ones."""
     printed = artifact.number(cell, "silhouette")
     return {

@@ -13,7 +13,7 @@ from hidden_dynamics.artifacts.notes import divergence_notes, runs_note, scale_n
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.results.run_files import measured_of
 from hidden_dynamics.results.seeds import mean_and_std
@@ -37,10 +37,10 @@ class SolverTable(Artifact):
     summarised = True
     with_extras = False
 
-    def shown(self) -> list[Cell]:
+    def shown(self) -> list[Case]:
         tasks = {name: self.configuration.tasks[name].models for name in self.settings.tasks}
         models = ((name, model) for name in tasks for model in self.settings.models if model in tasks[name])
-        return [Cell(name, model, size) for name, model in models for size in tasks[name][model].run_sizes]
+        return [Case(name, model, size) for name, model in models for size in tasks[name][model].run_sizes]
 
 
 def draw(artifact: SolverTable, sources: Sources) -> Table:

@@ -15,7 +15,7 @@ from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts, significan
 from hidden_dynamics.artifacts.notes import runs_note
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Table, number
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Number
 from hidden_dynamics.results.run_files import RunFiles
 
@@ -46,7 +46,7 @@ class TimeToAccuracyTable(MeasuredCosts):
 def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
     costs = cost_table.measured_costs(sources)
-    records = [_record(artifact, sources, costs, cell) for cell in artifact.cells()]
+    records = [_record(artifact, sources, costs, cell) for cell in artifact.cases()]
     baseline = next(record for record in records if record["model"] == artifact.published.baseline)
     records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
     records = comparison.with_verdicts(artifact, records, sources.verdicts)
@@ -61,7 +61,7 @@ def percent(fraction: float) -> str:
     return f"{fraction * 100:.2f}".rstrip("0").rstrip(".") + " %"
 
 
-def _record(artifact: TimeToAccuracyTable, sources: Sources, costs: Rows, cell: Cell) -> Record:
+def _record(artifact: TimeToAccuracyTable, sources: Sources, costs: Rows, cell: Case) -> Record:
     """Our times by both ways of counting, and the published ones."""
     target, models = artifact.settings.target, (cell.model, artifact.published.baseline)
     runs = [row for row in sources.summary if row["model"] == cell.model]
