@@ -41,7 +41,7 @@ from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.processes import processor
-from hidden_dynamics.results import records, writing
+from hidden_dynamics.results import archives, writing
 from hidden_dynamics.results.run_files import ITEMS, is_finished
 from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.arguments import parser

@@ -20,7 +20,7 @@ from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.runs import OUTPUTS, find
 from hidden_dynamics.data import prepared
-from hidden_dynamics.results.records import KEPT, record_of, write
+from hidden_dynamics.results.archives import KEPT, record_of, write
 from hidden_dynamics.results.run_files import RunFiles, is_to_grow
 from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
 from hidden_dynamics.tasks.task import schedule_of

@@ -21,7 +21,7 @@ from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.pages.claims_list import findings
 from hidden_dynamics.pages.index import index_page
 from hidden_dynamics.results import run_files
-from hidden_dynamics.results.records import write
+from hidden_dynamics.results.archives import write
 from hidden_dynamics.results.rows import write_rows
 
 TABLE, HYPERPARAMETERS, CURVES, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "figure9", "figure8"))

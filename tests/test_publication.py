@@ -26,7 +26,7 @@ from hidden_dynamics.publication import publishing
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.publication.publishing import publication, publish
 from hidden_dynamics.results import run_files
-from hidden_dynamics.results.records import unpacked
+from hidden_dynamics.results.archives import unpacked
 from hidden_dynamics.results.rows import write_rows
 
 TEXT = re.compile(r"\.(md|csv|json|yaml|html)$|^Snakefile$")

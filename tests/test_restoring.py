@@ -27,8 +27,8 @@ from hidden_dynamics.publication.restoring import (
     Publication,
     put_all_back,
 )
-from hidden_dynamics.results import records, run_files
-from hidden_dynamics.results.records import KEPT, packed, unpacked
+from hidden_dynamics.results import archives, run_files
+from hidden_dynamics.results.archives import KEPT, packed, unpacked
 from hidden_dynamics.results.run_files import is_finished
 from hidden_dynamics.results.trained import load_weights
 

@@ -1,16 +1,17 @@
-"""A table or figure of a paper: its settings, its cells and files, the paper's numbers, its drawing.
+"""A table or figure of a paper: its settings, its cases and files, the paper's numbers, its drawing.
 
 A kind of artifact is the last class derived from `Artifact` in a module of `hidden_dynamics.artifacts.kinds` that is
-named as the kind. Rules, page, forecast and claims ask it. The workflow reads these modules before it builds its graph,
-so they import matplotlib and pandas where something is drawn.
+named as the kind. Rules, page and forecast ask it; it knows nothing of claims. The workflow reads these modules before
+it builds its graph, so they import matplotlib and pandas where something is drawn.
 """
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
@@ -21,6 +22,11 @@ from hidden_dynamics.configuration.runs import Case, Run, extra_cases, resolve_s
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
+from hidden_dynamics.results.evidence import Evidence
+
+if TYPE_CHECKING:
+    from hidden_dynamics.artifacts.sheet import Page
+    from hidden_dynamics.artifacts.tables import Table
 
 Models = Annotated[list[str], Field(min_length=1)]
 REQUIRED: Any = ...  # the default of a key that has none, where ArtifactSettings gives it one
@@ -45,25 +51,27 @@ class ArtifactSettings(Entry):
         return f"{self.source}: {self.title}"
 
 
+S = TypeVar("S", bound=ArtifactSettings)
+
+
 @dataclass(frozen=True)
-class Artifact(ABC):
+class Artifact(ABC, Generic[S]):
     """A table or a figure at the configured scale.
 
     Attributes:
-        form: whether it is a table (csv, md, html) or a figure (md, pdf, png).
-        summarised: whether it shows runs by their records (hidden_dynamics.results.run_files).
+        form: whether it is a table or a figure (hidden_dynamics.configuration.paths has the files of each).
+        summarised: whether it shows runs by their records (hidden_dynamics.results.record).
         run_files: the files of its runs that it reads beside run.json.
         measured: what is measured for it: "costs", "features", "jacobian", or nothing.
         floored: whether it shows what classical baselines score on its tasks.
         alike: the kinds that share a measurement, and the settings in which they have to agree.
         with_extras: whether models of the user's own on the same tasks and sizes are shown, too.
-        ranked_as: what its published rankings are of, in the plural.
         origin: a sentence on where its numbers come from, where no run and no measurement reports them.
         needed: without what it is not made.
     """
 
     name: str
-    settings: Any
+    settings: S
     configuration: Configuration
 
     Settings: ClassVar[type[ArtifactSettings]] = ArtifactSettings
@@ -74,7 +82,6 @@ class Artifact(ABC):
     floored: ClassVar[bool] = False
     alike: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     with_extras: ClassVar[bool] = True
-    ranked_as: ClassVar[str] = "rows of the table"
     origin: ClassVar[str] = ""
     needed: ClassVar[str] = "data that the user leaves out (leave_out, only)"
 
@@ -89,20 +96,24 @@ class Artifact(ABC):
     def shown(self) -> list[Case]:
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
-    def draw(self, sources: object) -> Any:
-        """The table (hidden_dynamics.artifacts.tables.Table) or figure (of hidden_dynamics.artifacts.sheet.page) of its
-        sources (hidden_dynamics.artifacts.sources.Sources), by `draw(artifact, sources)` of its kind's module.
+    def draw(self, evidence: Evidence) -> "Table | Page":
+        """The table or figure of its evidence, by `draw(artifact, evidence)` of its kind's module.
 
-        It stands beside the class and is found by the module's name, so that what only lists artifacts is not made
+        That stands beside the class and is sought by the module's name, so that what only lists artifacts is not made
         again where a drawing changes.
 
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
-        return importlib.import_module(type(self).__module__).draw(self, sources)
+        return importlib.import_module(type(self).__module__).draw(self, evidence)
+
+    def evidence(self, root: Path) -> Evidence:
+        """What it is drawn from: its runs' records and its measurements; their files are relative to `root`."""
+        runs = self.case_runs if self.summarised else ()
+        return Evidence.read(self.configuration, runs, root, self.floors(), self.inputs())
 
     def cases(self) -> list[Case]:
-        """The cells shown: the paper's, then the user's own models on the same tasks and sizes; none left out."""
+        """The cases shown: the paper's, then the user's own models on the same tasks and sizes; none left out."""
         shown = self.shown()
         places = {(cell.task, cell.size) for cell in shown}
         extras = extra_cases(self.configuration) if self.with_extras else []
@@ -111,7 +122,7 @@ class Artifact(ABC):
 
     @cached_property
     def case_runs(self) -> list[Run]:
-        """A run for each cell and seed. Two of the paper's sizes that a scale maps to one share theirs."""
+        """A run for each case and seed. Two of the paper's sizes that a scale maps to one share theirs."""
         try:
             c = self.configuration
             return [run for cell in self.cases() for run in resolve_seeds(c, cell, c.seeds_of(cell.task))]
@@ -223,34 +234,16 @@ class Artifact(ABC):
         own = self.published.heading(metric) if self.published else None
         return own or self.configuration.metrics[metric].title
 
-    # What can be claimed of it as a whole (claims of kinds ordering, value, ratio); nothing unless a kind says so.
-
     def metrics(self) -> list[str]:
         """The metrics that it shows."""
         return []
 
-    def metrics_on(self, task: str) -> list[str]:
-        """Those that it shows of a task."""
-        return self.metrics()
-
-    def printed(self) -> Iterator[tuple[Case, str]]:
-        """Cells and metrics of which the paper may print a number."""
-        yield from ()
-
     def pairs(self) -> Iterator[tuple[Case, Case, str]]:
-        """(cell, its baseline, metric) of rows that the paper sets against a baseline."""
-        yield from ()
-
-    def rankings(self) -> Iterator[tuple[str, str, Mapping[Case, float]]]:
-        """(task, metric, the published number of each cell) of what the paper ranks."""
-        yield from ()
-
-    def ratios(self) -> Iterator[tuple[Case, Case, str]]:
-        """(cell, its baseline, quantity) of measured costs, of which the paper prints both."""
+        """(case, its baseline, metric) of rows that are compared with a baseline, to learn which is better."""
         yield from ()
 
 
-class BesidePublished(Artifact):
+class BesidePublished(Artifact[S]):
     """Ours beside the numbers of a file that its settings have to name."""
 
     @cached_property
@@ -258,7 +251,7 @@ class BesidePublished(Artifact):
         return load_published(self.settings.published)
 
 
-class InPanels(Artifact):
+class InPanels(Artifact[Any]):
     """Tasks in panels, which its settings list."""
 
     @abstractmethod
@@ -281,7 +274,10 @@ class SideBySideSettings(ArtifactSettings):
     size: Size | None = None
 
 
-class SideBySide(Artifact):
+Side = TypeVar("Side", bound=SideBySideSettings)
+
+
+class SideBySide(Artifact[Side]):
     """Models of one of the paper's sizes on one task."""
 
     def shown(self) -> list[Case]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry
-from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import best_classical, mean_and_std
 
 if TYPE_CHECKING:
@@ -56,19 +56,19 @@ def draw_line(
         ax.plot(x, mean, **style, zorder=front, gid=f"curve {model}", **point | marks)
 
 
-def model_entries(runs: Iterable[Row], styles: Styles) -> "list[Line2D]":
+def model_entries(runs: Iterable[RunRecord], styles: Styles) -> "list[Line2D]":
     """The legend's entry of each model, with its runs that diverged or failed: "LSTM (1 of 2 runs diverged)"."""
-    entries, different = [], {run["directory"]: run for run in runs}.values()
+    entries, different = [], {run.run.directory: run for run in runs}.values()
     for model, style in styles.items():
-        own = [run for run in different if run["model"] == model]
-        ends = [run["status"] for run in own]
+        own = [run for run in different if run.model == model]
+        ends = [run.status for run in own]
         said = [f" ({ends.count(how)} of {len(own)} runs {how})" for how in ("diverged", "failed") if how in ends]
-        entries.append(legend_entry("".join([own[0]["label"], *said]), **style))
+        entries.append(legend_entry("".join([own[0].label, *said]), **style))
     return entries
 
 
 def baselines(
-    naive: Mapping[str, float], runs: Sequence[Row], metric: str, sign: int, factor: float = 1.0
+    naive: Mapping[str, float], runs: Sequence[RunRecord], metric: str, sign: int, factor: float = 1.0
 ) -> dict[str, float]:
     """By their names in the legend, the scores of naive baselines and of the best classical one on the runs' data.
 

@@ -1,7 +1,4 @@
-"""Sentences that tables and figures say of themselves: scale, deviations, data, seeds, variants, failed runs.
-
-Rows are those of runs (hidden_dynamics.results.run_files) or of measured features.
-"""
+"""Sentences that tables and figures say of themselves: scale, deviations, data, seeds, variants, failed runs."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,10 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.equal_code import equals_of, tried_at
-from hidden_dynamics.configuration.runs import Run, code_of, resampled
-from hidden_dynamics.papers.deviations import data_text, deviations, is_resized, original_of
+from hidden_dynamics.configuration.runs import code_of, resampled
+from hidden_dynamics.papers.deviations import Ran, data_text, deviations, is_resized, original_of
 from hidden_dynamics.papers.published import within_sentence
-from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.measured import Features
+from hidden_dynamics.results.record import RunRecord
 
 READING = "How to read it: docs/reading.md."
 
@@ -64,94 +62,78 @@ def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
     return f"Variants taken: {'; '.join(texts) or 'none apply'}."
 
 
-def runs_note(rows: Sequence[Mapping[str, str]]) -> str:
+def runs_note(runs: Sequence[RunRecord | Features]) -> str:
     """Seeds, devices, precisions, commits and variants of runs: "Seeds: 0, 1. Trained on: cpu. ... Variants ..."
 
     A + after a commit stands for changes that were not committed. Runs by earlier code that is taken for today's are so
     by trial trainings (published/equal_code.csv).
-
-    Args:
-        rows: of a summary or of measured features.
     """
-    seeds, devices, precisions = ({row[column] for row in rows} for column in ("seed", "device", "precision"))
-    commits = sorted({f"{row['commit'][:10]}{'+' * row['commit'].endswith('+')}" for row in rows if row["commit"]})
-    tried = ", ".join(tried_at({row["code"] for row in rows if "code" in row}))
+    seeds = sorted({run.seed for run in runs})
+    devices, precisions = ({getattr(run, name) for run in runs} for name in ("device", "precision"))
+    commits = sorted({f"{run.commit[:10]}{'+' * run.commit.endswith('+')}" for run in runs if run.commit})
+    tried = ", ".join(tried_at({run.code for run in runs if isinstance(run, RunRecord)}))
     equal = f"; equal to the bit in trial trainings at {tried}" if tried else ""
     code = f" Code: commit {', '.join(commits)}{equal}." if commits else ""
     return (
-        f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. Precision: "
-        f"{', '.join(sorted(precisions))}.{code} {variants_note(json.loads(row['variants']) for row in rows)}"
+        f"Seeds: {', '.join(map(str, seeds))}. Trained on: {'; '.join(sorted(devices))}. Precision: "
+        f"{', '.join(sorted(precisions))}.{code} {variants_note(run.variants for run in runs)}"
     )
 
 
-def code_note(runs: Iterable[Run], rows: Iterable[Mapping[str, str]]) -> str:
+def code_note(runs: Iterable[RunRecord]) -> str:
     """What an artifact says first where some of its runs, and not all, were trained by the code as it stands, as they
-    are when it is edited while a workflow runs; "" otherwise.
-
-    Args:
-        runs: of the artifact, as they are configured.
-        rows: what their records say.
-    """
-    at = {run.directory: run for run in runs}
-    found = {row["directory"]: row for row in rows if row["directory"] in at}
-    commits = {row["commit"] for row in found.values()}
+    are when it is edited while a workflow runs; "" otherwise."""
+    by_id = {run.run.id: run for run in runs}
+    commits = {run.commit for run in by_id.values()}
     if len(commits) == 1 and not any(commit.endswith("+") for commit in commits if commit):
         return ""  # all by the same committed code
-    other = [
-        run.id for place, run in at.items() if place in found and found[place]["code"] not in equals_of(code_of(run))
-    ]
-    if len(other) in (0, len(found)):
+    other = [name for name, run in by_id.items() if run.code not in equals_of(code_of(run.run))]
+    if len(other) in (0, len(by_id)):
         return ""
     return (
-        f"Made of runs of two codes, which are not comparable: that of {len(other)} of {len(found)} has changed since "
+        f"Made of runs of two codes, which are not comparable: that of {len(other)} of {len(by_id)} has changed since "
         f"they were trained ({', '.join(other)}). The same command trains them again, and makes this anew."
     )
 
 
-def no_momentum_notes(rows: Iterable[Mapping[str, str]]) -> list[str]:
-    """The momentum models of a summary that have mu = 0: what they do is not momentum's doing."""
-    still = [row for row in rows if json.loads(row["hyperparameters"]).get("mu") == 0]
-    found = dict.fromkeys(f"{row['label']} on {row['task_title']}" for row in still)
-    return [f"Without momentum, because μ = 0: {'; '.join(found)}."] if found else []
+def no_momentum_notes(runs: Iterable[RunRecord]) -> list[str]:
+    """The momentum models that ran with mu = 0: what they do is not momentum's doing."""
+    names = dict.fromkeys(f"{run.label} on {run.task_title}" for run in runs if run.has_no_momentum)
+    return [f"Without momentum, because μ = 0: {'; '.join(names)}."] if names else []
 
 
-def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:
-    """Which runs diverged or failed and why, "Diverged: SVHN, ODE-Net, seed 1: solver failed ..."; a line for each.
-
-    Args:
-        runs: all rows of a summary.
-    """
+def divergence_notes(runs: Iterable[RunRecord | Features]) -> list[str]:
+    """Which runs diverged or failed and why, "Diverged: SVHN, ODE-Net, seed 1: solver failed ..."; a line for each."""
     texts: dict[str, list[str]] = {"diverged": [], "failed": []}
     for run in runs:
-        if run["status"] in texts:
-            size = f", N = {run['size']}" if run["size"] else ""
-            text = f"{run['task_title']}, {run['label']}{size}, seed {run['seed']}: {_failure(run)}"
-            texts[run["status"]].append(text)
+        if run.status in texts:
+            size = f", N = {run.size}" if run.size else ""
+            texts[run.status].append(f"{run.task_title}, {run.label}{size}, seed {run.seed}: {_failure(run)}")
     return [f"{how.capitalize()}: {'; '.join(dict.fromkeys(of))}." for how, of in texts.items() if of]
 
 
-def _failure(run: Mapping[str, str]) -> str:
+def _failure(run: RunRecord | Features) -> str:
     """The cause: "solver failed at iteration 812 (step budget exceeded)"; runs.csv has more of it."""
-    if not run["failure"]:
-        return f"the loss was not finite at iteration {run['diverged_at']}"
-    failure = json.loads(run["failure"])
-    return failure.get("error") or f"solver failed at iteration {run['diverged_at']} ({failure['cause']})"
+    if not run.failure:
+        return f"the loss was not finite at iteration {run.diverged_at}"
+    failure = json.loads(run.failure) if isinstance(run.failure, str) else run.failure
+    return failure.get("error") or f"solver failed at iteration {run.diverged_at} ({failure['cause']})"
 
 
 # In figures: in the picture in short, in the notes in full
 
 
-def subtitle_of(configuration: Configuration, runs: Sequence[Row]) -> str:
+def subtitle_of(configuration: Configuration, runs: Sequence[Ran]) -> str:
     """The scale, and whether anything is not as in the paper."""
     parts = [f"scale: {configuration.scale_name}"]
-    parts += ["stand-in data"] if any(run["stand_in_for"] for run in runs) else []
+    parts += ["stand-in data"] if any(run.stand_in_for for run in runs) else []
     parts += ["deviates from the paper: see the notes"] if deviations(configuration, runs) else []
     return ", ".join(parts)
 
 
-def figure_notes(configuration: Configuration, runs: Sequence[Row], *drawn: str) -> list[str]:
+def figure_notes(configuration: Configuration, runs: Sequence[RunRecord | Features], *drawn: str) -> list[str]:
     """All notes, by paragraph: scale and deviations, what is drawn, failed runs, how the runs were made."""
-    scale = scale_note(configuration, {run["task"] for run in runs}, deviations(configuration, runs))
+    scale = scale_note(configuration, {run.task for run in runs}, deviations(configuration, runs))
     return [scale, *drawn, *divergence_notes(runs), runs_note(runs)]
 
 
@@ -163,19 +145,19 @@ def scale_note(configuration: Configuration, tasks: Collection[str], deviating: 
     )
 
 
-def about(configuration: Configuration, runs: Sequence[Row], *texts: str) -> list[str]:
+def about(configuration: Configuration, runs: Sequence[Ran], *texts: str) -> list[str]:
     """By line, what the runs of one task are of: the given texts and their size, then data other than the paper's."""
     replaced = dict.fromkeys(data_text(configuration, run) for run in runs if original_of(configuration, run))
-    papers = dict.fromkeys(run["paper_size"] for run in runs if is_resized(run))
-    size = " and ".join(dict.fromkeys(run["size"] for run in runs if run["size"]))
+    papers = dict.fromkeys(str(run.paper_size) for run in runs if is_resized(run))
+    size = " and ".join(dict.fromkeys(str(run.size) for run in runs if run.size))
     size += f" (paper: {' and '.join(papers)})" if papers else ""
     return [", ".join(filter(None, (*texts, size and f"N = {size}"))), *replaced]
 
 
-def reported_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+def reported_note(configuration: Configuration, runs: Sequence[RunRecord]) -> str:
     """The evaluation that the runs report: "evaluation with the highest validation accuracy", "last evaluation"; and
     whether seeds are random splits of the same data."""
-    rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
+    rules = dict.fromkeys((run.reported.rule, run.reported.metric) for run in runs if run.reported)
     titles = {metric: within_sentence(configuration.metrics[metric].title) for _, metric in rules}
     ends = {"max": "highest", "min": "lowest"}
     texts = [
@@ -183,7 +165,7 @@ def reported_note(configuration: Configuration, runs: Sequence[Row]) -> str:
         for rule, metric in rules
     ]
     reported = f"What a run reports: {' or '.join(dict.fromkeys(texts)) or 'nothing'}."
-    if any(resampled(configuration, run["task"], run["model"]) for run in runs):
+    if any(resampled(configuration, run.task, run.model) for run in runs):
         reported += " Seed k has the k-th random split of the series, for which bands and tests are corrected."
     return reported
 

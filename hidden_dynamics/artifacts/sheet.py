@@ -3,6 +3,7 @@
 Reading this module is cheap: matplotlib is imported where something is drawn.
 """
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,13 +13,13 @@ from hidden_dynamics.artifacts.base import ArtifactSettings
 from hidden_dynamics.artifacts.notes import READING
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.entries import mistake
-from hidden_dynamics.configuration.paths import FIGURE_FORMS
-from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.system.files import atomic
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    import pandas
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
     class Page(Figure):
-        """A figure of `page`, which gives it heading, notes, table, and what is said where there is nothing to draw."""
+        """A figure of `page`, which gives it heading, notes, table, data, and what is said where there is nothing to
+        draw."""
 
         heading: str
         notes: list[str]
         instead: str
         table: str
+        data: "pandas.DataFrame | None"
 
 
 STYLE: "dict[RcKeyType, Any]" = {
@@ -70,6 +73,7 @@ def page(
     handles: Sequence["Artist"] = (),
     instead: str = "",
     table: str = "",
+    data: "pandas.DataFrame | None" = None,
 ) -> tuple["Page", "SubFigure"]:
     """An empty figure: title, subtitle and legend above, its body below.
 
@@ -80,6 +84,7 @@ def page(
         handles: the legend's entries.
         instead: of a figure that is none: a sentence that says why.
         table: below the picture, in Markdown.
+        data: the numbers that are drawn, a row for each point.
 
     Returns:
         (figure, its body).
@@ -90,7 +95,7 @@ def page(
     head_height = 0.56 + 0.19 * rows
     figure = cast("Page", Figure(figsize=(width, head_height + height), dpi=DOTS_PER_INCH, layout="constrained"))
     figure.notes = [" ".join(note.split()) for note in (READING, *notes) if note]
-    figure.heading, figure.instead, figure.table = settings.heading, instead, table
+    figure.heading, figure.instead, figure.table, figure.data = settings.heading, instead, table, data
     head, body = figure.subfigures(2, 1, squeeze=False, height_ratios=[head_height, height], hspace=0)[:, 0]
     head.text(0.5, 1 - 0.08 / head_height, settings.heading, ha="center", va="top", fontsize=11, gid="title")
     head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
@@ -131,14 +136,14 @@ def write_instead(ax: "Axes", text: str = NO_VALUE) -> None:
     ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color="0.4", gid="nothing")
 
 
-def line_styles(configuration: Configuration, runs: Iterable[Row]) -> Styles:
+def line_styles(configuration: Configuration, runs: Iterable[RunRecord]) -> Styles:
     """Each model's line, in the order of the runs: its colour, a dash of its own for who cannot tell it, and an outline
     where it is too light on white."""
     from matplotlib.colors import is_color_like, to_rgb
     from matplotlib.patheffects import Normal, Stroke
 
     styles = {}
-    for place, model in enumerate(dict.fromkeys(run["model"] for run in runs)):
+    for place, model in enumerate(dict.fromkeys(run.model for run in runs)):
         if not is_color_like(colour := configuration.models[model].colour):
             raise mistake(f"config/models.yaml: {model}.colour", f"matplotlib has no colour {colour!r}.")
         styles[model] = {"color": colour, "linestyle": DASHES[place % len(DASHES)]}
@@ -154,24 +159,29 @@ def luminance(colour: Sequence[float]) -> float:
 
 
 def save(figure: "Page", stem: str | Path) -> None:
-    """Write `<stem>.md`, its notes, `<stem>.pdf` and `<stem>.png`, each whole or not at all, the same bytes for the
-    same figure. With nothing to draw, `<stem>.md` says so, and an older picture goes."""
+    """Write a figure's files, each whole or not at all, the same bytes for the same figure: .pdf and .png, its notes as
+    .md, what is drawn as .csv, and .json for the page. With nothing to draw, the notes say why, and the picture is an
+    empty file, which nothing shows."""
     stem = Path(stem)
-    if figure.instead:
-        for form in FIGURE_FORMS:
-            stem.with_suffix(f".{form}").unlink(missing_ok=True)
-    else:
-        with style():
+    with style():
+        if not figure.instead:
             settle(figure)
-            with atomic(stem.with_suffix(".pdf"), "wb") as handle:
-                figure.savefig(handle, format="pdf", metadata={"CreationDate": None})
-            with atomic(stem.with_suffix(".png"), "wb") as handle:
-                figure.savefig(handle, format="png")
-    with atomic(stem.with_suffix(".md")) as handle:
-        notes = "".join(f"\n- {note}" for note in figure.notes)
-        shown = figure.instead or f"![{figure.heading}]({stem.name}.png)"
-        parts = filter(None, (f"# {figure.heading}", shown, figure.table))
-        handle.write("\n\n".join(parts) + f"\n{notes}\n")
+        for form, about in {"pdf": {"metadata": {"CreationDate": None}}, "png": {}}.items():
+            with atomic(stem.with_suffix(f".{form}"), "wb") as handle:
+                if not figure.instead:
+                    figure.savefig(handle, format=form, **about)
+    notes = "".join(f"\n- {note}" for note in figure.notes)
+    shown = figure.instead or f"![{figure.heading}]({stem.name}.png)"
+    parts = filter(None, (f"# {figure.heading}", shown, figure.table))
+    about = {name: getattr(figure, name) for name in ("heading", "instead", "table", "notes")}
+    texts = {
+        "md": "\n\n".join(parts) + f"\n{notes}\n",
+        "csv": "" if figure.data is None else figure.data.to_csv(index=False, lineterminator="\n"),
+        "json": json.dumps(about, ensure_ascii=False, indent=0) + "\n",
+    }
+    for form, text in texts.items():
+        with atomic(stem.with_suffix(f".{form}")) as handle:
+            handle.write(text)
 
 
 def settle(figure: "Figure") -> None:

@@ -1,8 +1,9 @@
-"""Tables for programs and for people: one CSV, and Markdown and HTML with the title above and notes below.
+"""Tables for programs and for people: as CSV the data; as Markdown, HTML and JSON (for the page) what a reader sees.
 
 pandas is imported where a table is made, because Snakemake's start imports the kinds of tables.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hidden_dynamics.artifacts.notes import READING
-from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.system.files import atomic
 
 if TYPE_CHECKING:
@@ -57,15 +57,15 @@ class Table:
         frame = pandas.DataFrame(rows, dtype=object).fillna(ABSENT)
         columns = [column if isinstance(column, tuple) else ("", column) for column in frame.columns]
         frame = frame.set_axis(pandas.MultiIndex.from_tuples(columns), axis="columns")
-        says = (~frame.isin([ABSENT, NOT_RUN])).any(axis="index").to_numpy()
+        says = (frame != ABSENT).any(axis="index").to_numpy()
         kept = [said or not name.lower().startswith(optional) for said, (_, name) in zip(says, columns, strict=True)]
         data = pandas.DataFrame(records, dtype=object)
         return cls(title, list(dict.fromkeys([READING, *notes])), frame.loc[:, kept], data)
 
 
 def write_table(table: Table, paths: Iterable[str | Path]) -> None:
-    """Write a table to files, each whole or not at all, in the form that its ending says: csv, md or html."""
-    forms = {".csv": csv, ".md": markdown, ".html": html}
+    """Write a table to files, each whole or not at all, in the form that its ending says."""
+    forms = {".csv": csv, ".md": markdown, ".html": html, ".json": json_text}
     for path in map(Path, paths):
         with atomic(path) as handle:
             handle.write(forms[path.suffix](table))
@@ -88,7 +88,7 @@ def markdown(table: Table) -> str:
 
 
 def html(table: Table) -> str:
-    """One page, without a style: hidden_dynamics/pages/sections.py reads it and shows the table with one.
+    """One page, without a style.
 
     Groups of columns, where there are any, have a line of headings.
     """
@@ -96,6 +96,13 @@ def html(table: Table) -> str:
     shown = re.sub("<table[^>]*>", "<table>", frame.to_html(index=False, justify="left"), count=1)
     notes = "\n".join(f"<li>{escape(note)}</li>" for note in table.notes)
     return _PAGE.format(title=escape(table.title), table=shown, notes=notes)
+
+
+def json_text(table: Table) -> str:
+    """What hidden_dynamics.pages.sections shows: title, columns as (group, name), rows of texts, notes."""
+    rows = table.frame.to_numpy().tolist()
+    shown = {"title": table.title, "columns": table.frame.columns.tolist(), "rows": rows, "notes": table.notes}
+    return json.dumps(shown, ensure_ascii=False, indent=0) + "\n"
 
 
 def number(value: float | None, decimals: int) -> str:
@@ -148,10 +155,11 @@ _PAGE = """\
 """
 
 
-def probabilities(p: float, adjusted: float) -> str:
-    """p and, in brackets, the adjusted one: "p = 0.011 [0.14]"."""
-    return f"{_p(p)} [{_p(adjusted).removeprefix('p ').removeprefix('= ')}]"
+def interval_text(low: float, high: float, decimals: int) -> str:
+    """An interval, "(−0.12 to +0.34)"; "" where there is none."""
+    return "" if math.isnan(low) else f"({signed(low, decimals)} to {signed(high, decimals)})"
 
 
-def _p(p: float) -> str:
-    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+def p_text(p: float) -> str:
+    """ "p = 0.011"; "" where there is none."""
+    return "" if math.isnan(p) else "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"

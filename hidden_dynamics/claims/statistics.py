@@ -1,20 +1,16 @@
 """The rules by which a claim is decided: numbers in, numbers out.
 
 In the order in which they are asked: how far two samples lie apart (Welch's t, or the paired t), whether that is within
-a margin (two one-sided tests), whether two orders agree (Kendall's tau), Holm's adjustment over a family, what a test
-can find, and how large a difference is in standard deviations.
+a margin (two one-sided tests), Holm's adjustment over a family, what a test can find, the error of a finite test set.
 """
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, nctdtrinc, stdtr, stdtrit
+from scipy.special import nctdtrinc, stdtr, stdtrit
 
 FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
 POWER = 0.8
@@ -127,66 +123,6 @@ def equivalence(estimate: Estimate, margin: float) -> tuple[bool, float]:
     if inner < 0:
         return True, float(stdtr(estimate.degrees, inner))
     return False, float(2 * stdtr(estimate.degrees, -inner))
-
-
-def hedges_g(value: float, samples: Sequence[Sample]) -> float:
-    """A difference in the samples' pooled standard deviations, without the bias of few values; nan without spread.
-
-    g = value / s J(m), J(m) = Gamma(m/2) / (sqrt(m/2) Gamma((m-1)/2)), m the degrees of freedom (Hedges 1981).
-    """
-    degrees = sum(sample.n - 1 for sample in samples)
-    squares = sum((sample.n - 1) * sample.std**2 for sample in samples)
-    if degrees < 2 or not squares:
-        return math.nan
-    correction = math.exp(gammaln(degrees / 2) - gammaln((degrees - 1) / 2)) / math.sqrt(degrees / 2)
-    return value / math.sqrt(squares / degrees) * correction
-
-
-# ------------------------------------------------------------------------------------------------------------- Orders
-
-Ties = tuple[int, ...]  # how many things share a value, value by value
-
-
-def kendall(strata: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[float, float]:
-    """(tau, two-sided p): concordant less discordant pairs, of all pairs, and how often chance orders as well.
-
-    Pairs are of two things in one stratum. In tau, tied pairs count as neither. p is the share, of all orders of the
-    printed numbers within the strata, of those whose |score| is as large (Kendall 1938); what ties in ours is taken in
-    the order that agrees least, so that p is at most too large. (nan, 1.0) where there is no pair.
-
-    Args:
-        strata: of each, two equally long sequences: our numbers, and the printed ones.
-    """
-    pairs = sum(math.comb(len(ours), 2) for ours, _ in strata)
-    if not pairs:
-        return math.nan, 1.0
-    score = unsure = 0
-    for ours, printed in strata:
-        for (a, c), (b, d) in combinations(list(zip(ours, printed, strict=True)), 2):
-            score += int(np.sign(a - b) * np.sign(c - d))
-            unsure += a == b and c != d
-    discordant = reduce(np.convolve, (_inversions(tuple(Counter(printed).values())) for _, printed in strata))
-    scores = discordant.size - 1 - 2 * np.arange(discordant.size)
-    p = float(discordant[np.abs(scores) >= abs(score) - unsure].sum()) * (1 + 1e-12)  # 0.05 is not to come out below
-    return score / pairs, min(1.0, p)
-
-
-@cache
-def _inversions(ties: Ties) -> NDArray:
-    """The share of the orders of things that have 0, 1, 2, ... inversions; of things that tie, none is one."""
-    before = np.cumsum((0, *ties))
-    return reduce(np.convolve, (_mixed(int(m), n) for m, n in zip(before, ties, strict=False)), np.ones(1))
-
-
-@cache
-def _mixed(m: int, n: int) -> NDArray:
-    """(m n + 1,): the share of the orders of m and n alike things with 0, 1, ... inversions (Mann and Whitney 1947)."""
-    if not m or not n:
-        return np.ones(1)
-    counts = np.zeros(m * n + 1)
-    counts[n:] += m / (m + n) * _mixed(m - 1, n)  # the last is one of the m, behind all n
-    counts[: m * (n - 1) + 1] += n / (m + n) * _mixed(m, n - 1)
-    return counts
 
 
 # ----------------------------------------------------------------------------------------------------------- Families

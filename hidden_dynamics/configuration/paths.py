@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from hidden_dynamics.configuration.entries import value_text
 
-TABLE_FORMS = ("csv", "md", "html")
-FIGURE_FORMS = ("md", "pdf", "png")
+TABLE_FORMS = ("csv", "md", "html", "json")
+FIGURE_FORMS = ("md", "pdf", "png", "csv", "json")
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,20 @@ class Paths:
     def floors(self, task: str) -> str:
         return f"{self.results}/floors/{task}.csv"
 
-    def verdicts(self, artifact: str) -> str:
-        """The verdicts on the claims that rest on an artifact."""
-        return f"{self.results}/claims/{artifact}.csv"
+    @property
+    def statistics(self) -> str:
+        """A row for each case and metric: the statistics over seeds."""
+        return f"{self.results}/statistics.csv"
 
     @property
-    def all_verdicts(self) -> str:
-        """The verdicts on all claims."""
+    def verdicts(self) -> str:
+        """The verdicts on the headline claims."""
         return f"{self.results}/claims.csv"
+
+    @property
+    def comparisons(self) -> str:
+        """A row for each comparison of a table's row with its baseline."""
+        return f"{self.results}/comparisons.csv"
 
     def table(self, artifact: str, form: str) -> str:
         return f"{self.results}/tables/{artifact}.{form}"

@@ -1,16 +1,33 @@
 """Deviations of runs from the paper, in words: other data, other sizes, other settings.
 
-Rows are those of a summary, of measured features or costs: they have task, size, paper_size, dataset_title and
-stand_in_for. What deviates is not held to what the paper prints or claims.
+What deviates is not held to what the paper prints or claims.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Sequence
+from typing import Protocol, cast
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.spec import Training
-from hidden_dynamics.papers.published import load_tasks, published_task
+from hidden_dynamics.papers.published import dataset_of, published_task
+
+
+class Ran(Protocol):
+    """A run or a measurement: its task, sizes and data, as hidden_dynamics.results.record.RunRecord has them."""
+
+    @property
+    def task(self) -> str: ...
+    @property
+    def size(self) -> int | str | None: ...
+    @property
+    def paper_size(self) -> int | str | None: ...
+    @property
+    def dataset(self) -> str: ...
+    @property
+    def dataset_title(self) -> str: ...
+    @property
+    def stand_in_for(self) -> str | None: ...
+
 
 # How the keys of a task are called that scale or user changed; "" where a change is no deviation, or is said otherwise.
 # A variant is none: the released one is the authors' own.
@@ -26,49 +43,40 @@ WORDS = {
 
 
 def deviations(
-    configuration: Configuration, rows: Sequence[Mapping[str, str]], trained: bool = True, course: bool = False
+    configuration: Configuration, runs: Sequence[Ran], trained: bool = True, course: bool = False
 ) -> list[str]:
-    """The deviations of rows, each once: "Digits in place of MNIST", "N = 32, not 128", "after 2 of 150 epochs".
+    """The deviations of runs, each once: "Digits in place of MNIST", "N = 32, not 128", "after 2 of 150 epochs".
 
     Args:
-        trained: whether the rows' numbers are those of trainings; a measured cost does not depend on their schedule.
+        trained: whether the numbers are those of trainings; a measured cost does not depend on their schedule.
         course: whether they are of a training's course, of which the paper's own first part says as much as all of it.
     """
-    texts = [data_text(configuration, row) for row in rows if original_of(configuration, row)]
-    texts += [f"N = {row['size']}, not {row['paper_size']}" for row in rows if is_resized(row)]
-    tasks = dict.fromkeys(row["task"] for row in rows)
+    texts = [data_text(configuration, run) for run in runs if original_of(configuration, run)]
+    texts += [f"N = {run.size}, not {run.paper_size}" for run in runs if is_resized(run)]
+    tasks = dict.fromkeys(run.task for run in runs)
     texts += [text for task in tasks if trained and not course and (text := first_part(configuration, task))]
     changes = changed_words(configuration, tasks, trained)
     texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
     return list(dict.fromkeys(texts))
 
 
-def with_originals(configuration: Configuration, paper: str, rows: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:
-    """Rows of runs or measurements whose `stand_in_for` is as they say, or else the paper's dataset where theirs is
-    another: a task of the user's own may be of any."""
-    known_tasks = load_tasks(paper)
-
-    def original(row: Mapping[str, str]) -> str:
-        task = known_tasks.get(published_task(configuration, row["task"]))
-        return task["dataset"] if task and row["dataset"] not in (None, "", task["dataset"]) else ""
-
-    return [{**row, "stand_in_for": row["stand_in_for"] or original(row)} for row in rows]
+def original_of(configuration: Configuration, run: Ran) -> str | None:
+    """The title of the data that a run's stand in for, or that they are a reduced form of; None of the paper's. A task
+    of the user's own stands in where a paper has it on another dataset."""
+    papers = dataset_of(published_task(configuration, run.task))
+    original = run.stand_in_for or (papers if papers not in (None, run.dataset) else None)
+    return configuration.title_of(original) if original else configuration.reduced(run.task)
 
 
-def original_of(configuration: Configuration, row: Mapping[str, str]) -> str | None:
-    """The title of the data that a row's stand in for, or that they are a reduced form of; None of the paper's."""
-    return configuration.title_of(row["stand_in_for"]) if row["stand_in_for"] else configuration.reduced(row["task"])
+def data_text(configuration: Configuration, run: Ran) -> str:
+    """The title of a run's data, with that of what they stand in for: "Digits in place of MNIST"."""
+    original = original_of(configuration, run)
+    return f"{run.dataset_title} in place of {original}" if original else run.dataset_title
 
 
-def data_text(configuration: Configuration, row: Mapping[str, str]) -> str:
-    """The title of a row's data, with that of what they stand in for: "Digits in place of MNIST"."""
-    original = original_of(configuration, row)
-    return f"{row['dataset_title']} in place of {original}" if original else row["dataset_title"]
-
-
-def is_resized(row: Mapping[str, str]) -> bool:
+def is_resized(run: Ran) -> bool:
     """True of another number of hidden units than the paper's; a size that is a name is a place in a grid."""
-    return str(row["paper_size"]).isdecimal() and str(row["size"]) != str(row["paper_size"])
+    return isinstance(run.paper_size, int) and run.size != run.paper_size
 
 
 def changed_words(configuration: Configuration, tasks: Iterable[str], trained: bool = True) -> list[str]:

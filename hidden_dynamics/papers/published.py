@@ -191,6 +191,13 @@ def load_tasks(paper: str) -> dict[str, dict[str, Any]]:
     return {row["task"]: row for row in read_yaml(path)["rows"]} if path.exists() else {}
 
 
+@functools.cache
+def dataset_of(task: str) -> str | None:
+    """The dataset on which a paper has a task of this name in published/; None where no paper says."""
+    papers = sorted(path.parent.name for path in PUBLISHED.glob("*/tasks.yaml"))
+    return next((row["dataset"] for paper in papers if (row := load_tasks(paper).get(task))), None)
+
+
 def published_task(configuration: Configuration, task: str) -> str:
     """The name under which published/ has the numbers of a configured task: `published_as`, or its own."""
     return configuration.tasks[task].published_as or task

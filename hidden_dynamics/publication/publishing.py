@@ -22,7 +22,7 @@ from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.findings import in_numbers, page
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
-from hidden_dynamics.results.records import archives, packed, record_of, write
+from hidden_dynamics.results.archives import archives, packed, record_of, write
 from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import COLUMNS, RECORD
 from hidden_dynamics.system.files import ROOT, naming_the_disk

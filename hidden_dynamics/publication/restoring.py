@@ -18,7 +18,7 @@ from hidden_dynamics.configuration import Configuration, load, read_yaml
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.publication.command import SETTINGS
-from hidden_dynamics.results.records import KEPT, RUNS, unpacked, write
+from hidden_dynamics.results.archives import KEPT, RUNS, unpacked, write
 from hidden_dynamics.results.run_files import RECORD, disagreement
 from hidden_dynamics.system.files import ROOT
 

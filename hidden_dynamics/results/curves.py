@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Run, resampled
+from hidden_dynamics.configuration.runs import resampled
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seeds import BY_CHANCE, FEWEST, in_two_clusters, margin, mean_band, naive_of
+from hidden_dynamics.results.seeds import BY_CHANCE, FEWEST, in_two_clusters, margin, mean_band
 
 DECIDING = "test_loss"  # by which a run has learned something
 MOST_POINTS = 500
@@ -55,49 +55,44 @@ class Panel(Protocol):
     window: int
 
 
-def curves_of(configuration: Configuration, panel: Panel, runs: Sequence[Run], root: Path) -> list[Curve]:
+def curves_of(evidence: Evidence, panel: Panel) -> list[Curve]:
     """The curves of a panel, model after model; none of a model that never got a value.
-
-    Args:
-        runs: the figure's.
-        root: what their directories are relative to.
 
     Raises:
         UserError: a file of a run is missing or damaged.
     """
-    shown = [run for run in runs if (run.task, run.paper_size) == (panel.task, panel.size)]
-    curves = []
-    for cell in dict.fromkeys(run.case for run in shown):
-        seeds = [RunFiles(root / run.directory, run.epochs) for run in shown if run.case == cell]
-        curves.append(averaged(cell.model, panel, seeds, resampled(configuration, cell.task, cell.model)))
+    by_model: dict[str, list[RunRecord]] = {}
+    for run in evidence.on(panel.task, panel.size):
+        by_model.setdefault(run.model, []).append(run)
+    shares = {model: resampled(evidence.configuration, panel.task, model) for model in by_model}
+    curves = [averaged(model, panel, runs, shares[model]) for model, runs in by_model.items()]
     return [curve for curve in curves if curve.x.size]
 
 
-def averaged(model: str, panel: Panel, seeds: Sequence[RunFiles], share: float) -> Curve:
+def averaged(model: str, panel: Panel, runs: Sequence[RunRecord], share: float) -> Curve:
     """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned.
 
     Args:
         share: `resampled` of `mean_band`.
     """
-    records = [files.record() for files in seeds]
-    learned = learned_of(records)
-    losses = [losses_of(files, panel.split, panel.against) for files in seeds]
+    learned = learned_of(runs)
+    losses = [losses_of(run.files, panel.split, panel.against) for run in runs]
     window = min(panel.window, max(1, max(y.size for _, y in losses) // FEWEST_WINDOWS))
     x, values = align([(x, triangular_moving_average(y, window)) for x, y in losses])
     mean, low, high = mean_band(values, resampled=share)
     own = values if x.size == 1 else values[:0]
-    if learned is not None or len(seeds) < FEWEST:
-        low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(seeds) > 1 else own
-    naive, kept = naive_of(records[0]).get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
+    if learned is not None or len(runs) < FEWEST:
+        low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(runs) > 1 else own
+    naive, kept = runs[0].naive.get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
     x, mean, low, high = (array[kept] for array in (x, mean, low, high))
     return Curve(model, x, mean, low, high, own[:, kept], learned, naive, window)
 
 
-def learned_of(records: Sequence[Mapping[str, Any]]) -> int | None:
+def learned_of(runs: Sequence[RunRecord]) -> int | None:
     """The number of runs that have learned something, where they and the others are two clusters; else None."""
-    finished = [record for record in records if record["status"] == "finished" and record["reported"]]
-    margins = [margin(naive_of(record), record["reported"]["metrics"], DECIDING, -1) for record in finished]
-    return sum(each is not None and each > BY_CHANCE for each in margins) if in_two_clusters(margins) else None
+    finished = [run for run in runs if run.status == "finished" and run.reported]
+    margins = [margin(run.naive, run.metrics, DECIDING, -1) for run in finished]
+    return sum(gain is not None and gain > BY_CHANCE for gain in margins) if in_two_clusters(margins) else None
 
 
 def losses_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArray]:

@@ -1,7 +1,6 @@
-"""The files of a finished run, read where their SHA-256 is that of the run's record (run.json), and its row of text.
+"""The files of a finished run, read where their SHA-256 is that of the run's record (run.json).
 
-Nothing else opens them (`results.writing` writes them). Tables, figures, page and claims are made of the rows. What a
-row says of a run is what its run.json says, whatever is configured now. An empty cell means "none".
+Nothing else opens them; `results.writing` writes them, and `results.record` types the record.
 """
 
 import csv
@@ -11,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +23,6 @@ from hidden_dynamics.results import first_epochs
 
 RECORD = "run.json"
 ITEMS = "items.npz"  # no output that a rule asks for: runs that were published before have none
-COLUMNS = (
-    *("scale", "task", "task_title", "model", "label", "size", "paper_size", "seed"),
-    *("dataset", "dataset_title", "stand_in_for", "data", "data_digest"),
-    *("parameters", "status", "diverged_at", "failure"),
-    *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations"),
-    *("naive", "test_set", "split", "limits", "solver"),
-    *("variants", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
-    *("directory", "code", "commit"),
-)
 
 
 @dataclass(frozen=True)
@@ -45,11 +35,6 @@ class RunFiles:
 
     directory: Path
     epochs: float | None = None
-
-    @classmethod
-    def of_row(cls, row: Mapping[str, str], root: Path) -> Self:
-        """The files that a summary's row was made of."""
-        return cls(root / row["directory"], json.loads(row["training"])["epochs"])
 
     def record(self) -> dict[str, Any]:
         """The content of run.json; of a run that was trained longer, as it would have been."""
@@ -285,49 +270,3 @@ def _sha256(path: Path) -> str:
 def _numbers(path: Path) -> list[dict[str, float]]:
     with path.open(encoding="utf-8", newline="") as handle:
         return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in csv.DictReader(handle)]
-
-
-# Rows
-
-
-def rows_of(configuration: Configuration, runs: Iterable[Run], root: Path) -> list[dict[str, str]]:
-    """A row for each run, by column; `root` is what the runs' directories are relative to. A `UserError` where a run
-    has not finished, or its record is damaged, or is of another specification than configured."""
-    return [row_of(configuration, run, RunFiles(root / run.directory, run.epochs).record(), root) for run in runs]
-
-
-def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], root: Path) -> dict[str, str]:
-    """The row of a run's record; mappings are JSON. A `UserError` where it is of another run or specification."""
-    check_is_of(run, record, root / run.directory / RECORD)
-    spec, dataset, reported = record["spec"], record["dataset"], record["reported"] or {}
-    same = ("scale", "label", "parameters", "status", "diverged_at", "failure", "iterations", "naive", "test_set")
-    same += ("device", "threads", "versions", "code", "commit")
-    row = {
-        **{name: record[name] for name in same},
-        **{name: spec[name] for name in ("data", "variants", "hyperparameters", "training", "precision")},
-        **{name: record.get(name) for name in ("split", "limits", "solver")},
-        **{"task": run.task, "task_title": configuration.tasks[run.task].title, "model": run.model, "seed": run.seed},
-        "size": spec["hyperparameters"].get("hidden_size", run.sized_model[len(run.model) + 1 :] or None),
-        "paper_size": run.paper_size,
-        "dataset": dataset["name"],
-        "dataset_title": dataset["title"],
-        "stand_in_for": dataset["stand_in_for"],
-        "data_digest": dataset["digest"],
-        **{name: reported.get(name) for name in ("metric", "rule")},
-        "reported": reported.get("value"),
-        "reported_iteration": reported.get("iteration"),
-        "reported_epoch": reported.get("epoch"),
-        "measured": json.dumps(reported["metrics"]) if reported else None,  # in the order of its metrics
-        "training_seconds": record["seconds"]["training"],
-        "directory": run.directory,
-    }
-    return {name: _text(row[name]) for name in COLUMNS}
-
-
-def _text(value: object) -> str:
-    return "" if value is None else json.dumps(value, sort_keys=True) if isinstance(value, dict) else str(value)
-
-
-def measured_of(row: Mapping[str, str]) -> dict[str, float]:
-    """All that a row's run measured at its reported evaluation, by metric; nothing where none was finite."""
-    return json.loads(row["measured"] or "{}")

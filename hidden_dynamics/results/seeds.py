@@ -1,26 +1,20 @@
 """Numbers over seeds: mean, deviation and band, and which runs have learned more than the naive baselines of their own
 data (hidden_dynamics.tasks.naive_scores) know."""
 
-import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.run_files import measured_of
+from hidden_dynamics.results.record import Baselines, RunRecord
 
 FEWEST = 3  # seeds of a confidence band: that of two is ± 12.7 standard errors wide
 LEVEL = 0.95  # of the band
 BY_CHANCE = 0.01  # of a baseline's score: on a finite test set an answer that learned nothing may be ahead by as much
 CLEARLY = 0.1  # of a baseline's score: runs that learned, beside others that did not, are ahead by as much
 TWICE = 2.0
-# Fitted to inputs, so no answer without learning: runs of speech have recorded them beside the naive baselines.
-CLASSICAL = ("ridge on three frames", "ridge on the frame at hand")
-
-Naive = Mapping[str, Mapping[str, float]]
 
 
 def mean_and_std(values: Iterable[float]) -> tuple[float, float]:
@@ -61,42 +55,16 @@ def mean_band(values: ArrayLike, resampled: float = 0.0) -> tuple[NDArray, NDArr
     return mean, mean - half_width, mean + half_width
 
 
-def naive_of(about: Mapping[str, Any]) -> Naive:
-    """{metric: {name: score}} of the naive baselines in a run's record, or in its row of a summary."""
-    return _recorded(about, lambda name: name not in CLASSICAL)
-
-
-def classical_of(about: Mapping[str, Any]) -> Naive:
-    """The same of the classical baselines: those that `with_floors` gave a row, else those that are recorded."""
-    given = about.get("classical")
-    return json.loads(given) if given else _recorded(about, lambda name: name in CLASSICAL)
-
-
-def _recorded(about: Mapping[str, Any], asked: Callable[[str], bool]) -> Naive:
-    recorded = about.get("naive") or {}
-    every: Naive = json.loads(recorded) if isinstance(recorded, str) else recorded
-    return {metric: {name: own for name, own in scores.items() if asked(name)} for metric, scores in every.items()}
-
-
-def with_floors(row: Row, floors: Iterable[Row]) -> dict[str, str]:
-    """A run's row of a summary with `classical`, what its task's classical baselines score on the data of its seed."""
-    scores = {metric: dict(recorded) for metric, recorded in classical_of(row).items()}
-    for floor in floors:
-        if floor["seed"] in ("", row["seed"]):
-            scores.setdefault(floor["metric"], {})[floor["name"]] = float(floor["score"])
-    return {**row, "classical": json.dumps(scores)}
-
-
-def best(naive: Naive, metric: str, sign: int) -> tuple[str, float] | None:
+def best(baselines: Baselines, metric: str, sign: int) -> tuple[str, float] | None:
     """The name and the score of the best baseline of a metric; None where there is none.
 
     Args:
         sign: 1 where higher is better, else -1.
     """
-    return max(naive.get(metric, {}).items(), key=lambda item: sign * item[1], default=None)
+    return max(baselines.get(metric, {}).items(), key=lambda item: sign * item[1], default=None)
 
 
-def margin(naive: Naive, measured: Mapping[str, float], metric: str, sign: int) -> float | None:
+def margin(naive: Baselines, measured: Mapping[str, float], metric: str, sign: int) -> float | None:
     """By how much a run's number is better than the best naive baseline, as a share of that; None without a baseline.
 
     Minus infinity where the run has no finite number.
@@ -107,45 +75,40 @@ def margin(naive: Naive, measured: Mapping[str, float], metric: str, sign: int) 
     return sign * (value - baseline[1]) / abs(baseline[1] or 1.0) if math.isfinite(value) else -math.inf
 
 
-def margin_of(row: Row, metric: str, sign: int) -> float | None:
-    """`margin` of a run's row of a summary."""
-    return margin(naive_of(row), measured_of(row), metric, sign)
-
-
 def in_two_clusters(margins: Sequence[float | None]) -> bool:
     """True where some runs CLEARLY learned and others did not, further apart than TWICE the width of the wider group.
 
     A mean and deviation would describe neither. Seeds that only straddle a baseline are one group.
     """
-    finite = [each for each in margins if each is not None and math.isfinite(each)]
+    finite = [margin for margin in margins if margin is not None and math.isfinite(margin)]
     if len(finite) < FEWEST:
         return False
-    ahead, behind = ([each for each in finite if (each > BY_CHANCE) == side] for side in (True, False))
+    ahead, behind = ([margin for margin in finite if (margin > BY_CHANCE) == side] for side in (True, False))
     if not ahead or not behind or min(ahead) < CLEARLY:
         return False
     return min(ahead) - max(behind) > TWICE * max(max(group) - min(group) for group in (ahead, behind))
 
 
 def by_seed(
-    runs: Sequence[Row], metric: str, factor: float = 1.0, of: Callable[[Row], Naive] = naive_of
-) -> dict[str, dict[str, float]]:
-    """{name of a baseline: {seed: its score}}, in the unit that is shown; `of` says which baselines."""
-    found: dict[str, dict[str, float]] = {}
-    for run in {run["seed"]: run for run in runs}.values():
-        for name, score in of(run).get(metric, {}).items():
-            found.setdefault(name, {})[run["seed"]] = score * factor
-    return found
+    runs: Iterable[RunRecord], metric: str, factor: float = 1.0, kind: Literal["naive", "classical"] = "naive"
+) -> dict[str, dict[int, float]]:
+    """{name of a baseline of this kind: {seed: its score}}, in the unit that is shown."""
+    scores: dict[str, dict[int, float]] = {}
+    for run in {run.seed: run for run in runs}.values():
+        for name, score in getattr(run, kind).get(metric, {}).items():
+            scores.setdefault(name, {})[run.seed] = score * factor
+    return scores
 
 
-def mean_scores(runs: Sequence[Row], metric: str, factor: float = 1.0) -> dict[str, float]:
+def mean_scores(runs: Iterable[RunRecord], metric: str, factor: float = 1.0) -> dict[str, float]:
     """{name of a naive baseline: the mean of its scores over seeds}."""
     return {name: mean_and_std(scores.values())[0] for name, scores in by_seed(runs, metric, factor).items()}
 
 
 def best_classical(
-    runs: Sequence[Row], metric: str, sign: int, factor: float = 1.0
-) -> tuple[str, Mapping[str, float]] | None:
+    runs: Iterable[RunRecord], metric: str, sign: int, factor: float = 1.0
+) -> tuple[str, Mapping[int, float]] | None:
     """The name of the classical baseline whose mean over the runs' seeds is the best (`best`), and its score for each
     seed; None where there is none."""
-    every = by_seed(runs, metric, factor, classical_of).items()
-    return max(every, key=lambda item: sign * mean_and_std(item[1].values())[0], default=None)
+    scores = by_seed(runs, metric, factor, "classical").items()
+    return max(scores, key=lambda item: sign * mean_and_std(item[1].values())[0], default=None)

@@ -11,7 +11,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import WEIGHTS, Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.records import KEPT
+from hidden_dynamics.results.archives import KEPT
 from hidden_dynamics.results.run_files import RECORD, verified
 
 
