@@ -6,12 +6,13 @@ import json
 import re
 
 import numpy as np
-from made import answer_of, curves_of, features_of, jacobian_of, make_run, sources_of, summary_of
+from made import answer_of, evidence_of, features_of, gradients_of, make_run
 from matplotlib.text import Text
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.configuration import Configuration, load, read_yaml
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
+from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.system.files import ROOT
 
 # Norms (k, T) of gradients that fall towards the first step and along the training.
@@ -25,11 +26,11 @@ def artifact_at(scale: str, name: str, **changes) -> Artifact:
 
 
 class FigureRuns:
-    """A figure's runs, as files under a root, and what it is made of.
+    """A figure's runs, as files under a root, and the evidence that it is drawn from.
 
     Args:
         name: of an artifact at a scale, with some settings changed; or the artifact itself.
-        about: by (model, seed), keywords of a run, as for `made.record_of`.
+        about: by (model, seed), keywords of a run, as for `made.make_run`.
         answers: by (model, seed), predictions or gradients other than those that `made` gives.
     """
 
@@ -37,29 +38,34 @@ class FigureRuns:
         self.artifact, self.root = name if isinstance(name, Artifact) else artifact_at(scale, name, **settings), root
         by_model, answers, self.files, self.answers = about or {}, answers or {}, {}, {}
         recorded = {PREDICTIONS: "predictions", GRADIENTS: "gradients"}.get("".join(self.artifact.run_files))
-        for run in self.artifact.runs if recorded else ():
-            key = run.model, run.seed
-            self.answers[key] = answers.get(key, answer_of(run) if recorded == "predictions" else FALLING)
-            about = {recorded: self.answers[key], **by_model.get(key, {})}
-            self.files[key] = make_run(root, self.artifact.configuration, run, **about)
         metrics = dict.fromkeys(self.artifact.chosen_metrics(), 0.5)
         measured = {"evaluations": [{"iteration": 10, "epoch": 1.0, **metrics}]} if metrics else {}
-        whole = {run.id: measured | by_model.get((run.model, run.seed), {}) for run in self.artifact.case_runs}
-        self.rows = {"summary": summary_of(self.artifact, lambda run: whole[run.id])}
-        if "train_loss.npy" in self.artifact.run_files:
-            self.rows["curves"] = curves_of(self.artifact, seeds=len(self.artifact.configuration.seeds))
+        for run in self.artifact.runs if self.artifact.summarised else ():
+            key = run.model, run.seed
+            said = measured | by_model.get(key, {})
+            if recorded:
+                self.answers[key] = answers.get(key, answer_of(run) if recorded == "predictions" else FALLING)
+                said = {recorded: self.answers[key]} | said
+            self.files[key] = make_run(root, self.artifact.configuration, run, **said)
+        self.measured = {}
         if self.artifact.measured == "jacobian":
-            self.rows = {"jacobian": jacobian_of()}
+            self.measured = {"gradients": gradients_of()}
         if self.artifact.measured == "features":
             models = dict.fromkeys(run.model for run in self.artifact.runs)
-            self.rows = {"features": features_of(self.artifact, dict.fromkeys(models, [0.5] * 9))}
-            self.maps = dict.fromkeys([f"{model}.embedding" for model in models], np.arange(80.0).reshape(40, 2))
+            maps = dict.fromkeys([f"{model}.embedding" for model in models], np.arange(80.0).reshape(40, 2))
             path = root / self.artifact.inputs()["maps"]
             path.parent.mkdir(parents=True, exist_ok=True)
-            np.savez(path, labels=np.arange(40) % 10, **self.maps)
+            np.savez(path, labels=np.arange(40) % 10, **maps)
+            self.maps = maps
+            self.measured = {"features": features_of(self.artifact, dict.fromkeys(models, [0.5] * 9)), "maps": path}
+
+    def evidence(self):
+        if self.artifact.summarised:
+            return Evidence.read(self.artifact.configuration, self.artifact.case_runs, self.root)
+        return evidence_of(self.artifact, **self.measured)
 
     def draw(self):
-        return self.artifact.draw(sources_of(self.artifact, self.root, **self.rows))
+        return self.artifact.draw(self.evidence())
 
 
 def add_model(project, task: str, size: int, **entries) -> None:

@@ -1,8 +1,8 @@
 """Made-up results: finished runs as a training leaves them, and what is made of them, without training anything.
 
 A run's evaluations, losses and end are given by keywords (`record_of`); the rest of it follows from its specification.
-`make_run` writes the files, `summary_of`, `costs_of` and `features_of` give rows as text by column, as they are read,
-and `write_inputs` puts what an artifact is made of where it is sought. The rows are dicts of one's own to change.
+`make_run` writes the files, `run_record` and `evidence_of` give what is read of them, `cost_rows` and `feature_rows` rows
+of measurements, and `write_inputs` puts what an artifact is made of where it is sought.
 """
 
 import functools
@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from hidden_dynamics.artifacts import Artifact
-from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.measurements.forecast.stand_ins import series as irregular
-from hidden_dynamics.papers.deviations import with_originals
-from hidden_dynamics.results import run_files
 from hidden_dynamics.results.curves import Curve
+from hidden_dynamics.results.evidence import Evidence, with_floors
+from hidden_dynamics.results.measured import Cost, Features, Floor, GradientNorm
+from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.rows import as_text, write_rows
 from hidden_dynamics.results.run_files import RECORD, RunFiles, with_checksums
 from hidden_dynamics.results.seeds import FEWEST
@@ -237,18 +237,39 @@ def _bytes(save: Callable, *content: Any, **arrays: Any) -> bytes:
 # What artifacts are made of
 
 
-def row_of(configuration: Configuration, run: Run, **about: Any) -> dict[str, str]:
-    """The row of a summary, as text, of a run with `about` it as for `record_of`; nothing is written."""
-    return run_files.row_of(configuration, run, record_of(configuration, run, **about), Path())
+def run_record(configuration: Configuration, run: Run, root: Path = Path(), **about: Any) -> RunRecord:
+    """The record of a run with `about` it as for `record_of`; nothing is written."""
+    record = record_of(configuration, run, **about)
+    return RunRecord.of(configuration, run, record, RunFiles(root / run.directory, run.epochs))
 
 
-def summary_of(artifact: Artifact, about: Callable[[Run], Mapping[str, Any]] = lambda run: {}) -> list[dict[str, str]]:
-    """The rows of an artifact's summary, as text; nothing is written.
+def evidence_of(
+    artifact: Artifact,
+    about: Callable[[Run], Mapping[str, Any]] = lambda run: {},
+    runs: Sequence[RunRecord] | None = None,
+    floors: Iterable[Floor] = (),
+    root: Path = Path(),
+    **measured: Any,
+) -> Evidence:
+    """The evidence of an artifact; nothing is written.
 
     Args:
         about: gives the keywords of `record_of` for a run: `lambda run: {"evaluations": evaluations_of(run, [0.9])}`.
+        runs: the records themselves, in place of those of all its runs.
+        root: where the runs' files are, if they are read.
+        measured: costs, features, gradients, maps.
     """
-    return [row_of(artifact.configuration, run, **about(run)) for run in artifact.case_runs]
+    configuration = artifact.configuration
+    if runs is None:
+        asked = artifact.case_runs if artifact.summarised else ()
+        runs = [run_record(configuration, run, root, **about(run)) for run in asked]
+    scores = list(floors)
+    records = [with_floors(run, [floor for floor in scores if floor.task == run.task]) for run in runs]
+    return Evidence(configuration, records, **measured)
+
+
+def floor(task: str, metric: str, score: float, name: str = "logistic regression", seed: int | None = None) -> Floor:
+    return Floor(task=task, metric=metric, score=score, name=name, seed=seed)
 
 
 def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: Any) -> list[list[Curve]]:
@@ -271,7 +292,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: 
     return panels
 
 
-def costs_of(
+def cost_rows(
     artifact: Artifact,
     ratios: Mapping[str, float] | None = None,
     spread: Sequence[float] = (-0.05, 0.0, 0.05),
@@ -316,7 +337,9 @@ def _cost(
     }
 
 
-def features_of(artifact: Artifact, silhouettes: Mapping[str, Sequence[float]], **changes: Any) -> list[dict[str, str]]:
+def feature_rows(
+    artifact: Artifact, silhouettes: Mapping[str, Sequence[float]], **changes: Any
+) -> list[dict[str, str]]:
     """The rows of an artifact's features, as text.
 
     Args:
@@ -324,6 +347,20 @@ def features_of(artifact: Artifact, silhouettes: Mapping[str, Sequence[float]], 
         changes: of columns, in all rows.
     """
     return [as_text(_features(artifact, run, silhouettes[run.model][run.seed]) | changes) for run in artifact.case_runs]
+
+
+def costs_of(artifact: Artifact, *about: Any, **changes: Any) -> list[Cost]:
+    """`cost_rows`, as they are read."""
+    return [Cost.model_validate(_read(row)) for row in cost_rows(artifact, *about, **changes)]
+
+
+def features_of(artifact: Artifact, silhouettes: Mapping[str, Sequence[float]], **changes: Any) -> list[Features]:
+    """`feature_rows`, as they are read."""
+    return [Features.model_validate(_read(row)) for row in feature_rows(artifact, silhouettes, **changes)]
+
+
+def _read(row: Mapping[str, str]) -> dict[str, str | None]:
+    return {name: text or None for name, text in row.items()}
 
 
 def _features(artifact: Artifact, run: Run, silhouette: float) -> dict[str, Any]:
@@ -361,20 +398,16 @@ def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
 
 
 @functools.cache
-def jacobian_of() -> list[dict[str, str]]:
+def gradient_rows() -> list[dict[str, str]]:
     """What is measured of untrained cells: it takes no runs."""
     from hidden_dynamics.measurements.jacobian import measure
 
     return list(map(as_text, measure()))
 
 
-def sources_of(artifact: Artifact, root: Path = Path(), **rows: Sequence[Mapping[str, str]]) -> Sources:
-    """Sources whose rows are given, not read, without verdicts: sources_of(artifact, summary=rows, curves=more)."""
-    sources = Sources(artifact, root)
-    if "summary" in rows:
-        rows["summary"] = with_originals(artifact.configuration, artifact.paper, rows["summary"])
-    vars(sources).update({"verdicts": [], **rows})
-    return sources
+def gradients_of() -> list[GradientNorm]:
+    """`gradient_rows`, as they are read."""
+    return [GradientNorm.model_validate(_read(row)) for row in gradient_rows()]
 
 
 def write_floors(root: Path, artifact: Artifact, scores: Mapping[str, Mapping[str, Mapping[str, float]]] = {}) -> None:
@@ -394,7 +427,7 @@ def write_floors(root: Path, artifact: Artifact, scores: Mapping[str, Mapping[st
 
 
 def write_inputs(root: Path, artifact: Artifact, **files: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows where the artifact seeks them: write_inputs(root, artifact, summary=rows, costs=more)."""
+    """Write rows where the artifact seeks them: write_inputs(root, artifact, costs=rows)."""
     paths = artifact.inputs()
     for name, rows in files.items():
         write_rows(root / paths[name], list(rows[0]), rows)
