@@ -30,8 +30,9 @@ from hidden_dynamics.configuration.runs import Case, Run, all_runs
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.papers.logs import Log, load_logs
 from hidden_dynamics.papers.published import PUBLISHED
+from hidden_dynamics.results.record import baselines_of
 from hidden_dynamics.results.run_files import RECORD, RunFiles, disagreement, is_long_enough
-from hidden_dynamics.results.seeds import best, naive_of
+from hidden_dynamics.results.seeds import best
 from hidden_dynamics.results.under_way import UnderWay
 from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.system.files import atomic
@@ -150,7 +151,7 @@ class Watch:
         name = record["spec"]["training"]["report"]["metric"]
         metric = self.configuration.metrics[name]
         numbers = {metric.title: metrics[-1][name]} if metrics else {}
-        if naive := best(naive_of(record), name, metric.sign):
+        if naive := best(baselines_of(record), name, metric.sign):
             numbers[f"naive, {naive[0]}"] = naive[1]
         unit = {"percent": " %", "one": ""}.get(metric.unit, f" {metric.unit}")
         return [f"{title}: {value * metric.factor:.{metric.decimals}f}{unit}" for title, value in numbers.items()]

@@ -1,8 +1,8 @@
 """Made-up results: finished runs as a training leaves them, and what is made of them, without training anything.
 
 A run's evaluations, losses and end are given by keywords (`record_of`); the rest of it follows from its specification.
-`make_run` writes the files, `run_record` and `evidence_of` give what is read of them, `cost_rows` and `feature_rows` rows
-of measurements, and `write_inputs` puts what an artifact is made of where it is sought.
+`make_run` writes the files, `run_record` and `evidence_of` give what is read of them, `cost_rows` and `feature_rows`
+rows of measurements, and `write_inputs` puts what an artifact is made of where it is sought.
 """
 
 import functools

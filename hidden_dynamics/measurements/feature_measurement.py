@@ -26,7 +26,8 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.measurements.features import COLUMNS, FeatureSettings
 from hidden_dynamics.models.image_networks import output_of
-from hidden_dynamics.results.run_files import RunFiles, row_of
+from hidden_dynamics.results.record import RunRecord, line_of
+from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.trained import load_data, load_weights
 from hidden_dynamics.tasks.images import ImageClassification
 from hidden_dynamics.tasks.task import AnyTask, as_validated
@@ -67,7 +68,7 @@ def measure(
         files = RunFiles(Path(run.directory), run.epochs)
         files.check_weights()
         record = files.record()
-        about = row_of(configuration, run, record, Path())
+        about = line_of(RunRecord.of(configuration, run, record, files))
         row = {name: about.get(name) for name in COLUMNS}
         row |= {"fingerprint": record["fingerprint"], "measured_on": devices.name_of(device)}
         found, of_images = _measure_run(configuration, run, record, settings, device)

@@ -114,8 +114,8 @@ class RunRecord:
             stand_in_for=dataset["stand_in_for"],
             data_digest=dataset["digest"],
             reported=Reported(**reported) if reported else None,
-            naive=_baselines(record, fitted=False),
-            classical=_baselines(record, fitted=True),
+            naive=baselines_of(record, fitted=False),
+            classical=baselines_of(record, fitted=True),
             test_set=record["test_set"] or {},
             files=files,
             **{name: record[name] for name in recorded},
@@ -159,7 +159,8 @@ class RunRecord:
         return self.hyperparameters.get("mu") == 0
 
 
-def _baselines(record: Mapping[str, Any], fitted: bool) -> Baselines:
+def baselines_of(record: Mapping[str, Any], fitted: bool = False) -> Baselines:
+    """The naive baselines in the content of run.json, or those that are fitted."""
     scores = (record["naive"] or {}).items()
     return {
         metric: {name: score for name, score in named.items() if (name in FITTED) == fitted} for metric, named in scores
