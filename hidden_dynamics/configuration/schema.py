@@ -35,7 +35,7 @@ def _instead(example: str, *refused: str) -> BeforeValidator:
 
 Different = AfterValidator(_different)
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-ArtifactName = Annotated[str, Field(pattern=r"^[a-z]+_[a-z]+[0-9]*$")]  # a paper, what is shown, its number
+ArtifactName = Annotated[str, Field(pattern=r"^[a-z0-9]+_[a-z]+[0-9]*$")]  # a paper, what is shown, its number
 Text = Annotated[str, Field(pattern=r"\S")]
 Whole = Annotated[int, Field(ge=1)]
 Number = int | float
