@@ -5,7 +5,7 @@ rule render_index:
     """What index asks for"""
     input:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
-        claims=PATHS.all_verdicts,
+        claims=PATHS.verdicts,
         runs=PATHS.all_runs,
         templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
     output:
