@@ -18,6 +18,7 @@ from hidden_dynamics.results.seeds import LEVEL, best_classical, mean_and_std
 
 UNITS = {"percent": "points", "one": ""}
 RATIO_DECIMALS = 2
+COPIED = ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
 
 
 def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, result: Result) -> dict[str, Any]:
@@ -26,10 +27,7 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
     metric = configuration.metrics.get(entry.shown_metric)
     ratio = entry.kind == "faster"
     return {
-        **{
-            name: getattr(entry, name)
-            for name in ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
-        },
+        **{name: getattr(entry, name) for name in COPIED},
         **_names(configuration, entry, result),
         "task": entry.task,
         "metric": entry.shown_metric,
@@ -155,23 +153,24 @@ def sentence_of(verdict: Verdict, part: str, at: object) -> str:
 
 
 def _found(verdict: Verdict) -> str:
-    one, other, difference, digits = verdict.subject_mean, verdict.reference_mean, verdict.difference, verdict.decimals
-    if one is None or other is None or difference is None:
+    """Both means, their difference, its interval and p."""
+    difference, digits, ratio = verdict.difference, verdict.decimals, verdict.kind == "faster"
+    numbers = (
+        (verdict.subject, verdict.subject_mean, verdict.subject_std),
+        (verdict.reference, verdict.reference_mean, verdict.reference_std),
+    )
+    if difference is None:
         return ""
-    stds = verdict.subject_std, verdict.reference_std
-    spreads = ["" if std is None else f" ± {std:.{digits}f}" for std in stds]
-    ratio = verdict.kind == "faster"
     sides = [
-        f"{label} {mean:,.{0 if ratio else digits}f}{spread}"
-        for label, mean, spread in zip((verdict.subject, verdict.reference), (one, other), spreads, strict=True)
+        f"{label} {mean:,.{0 if ratio else digits}f}" + ("" if std is None else f" ± {std:.{digits}f}")
+        for label, mean, std in numbers
     ]
     unit = " iterations, × " if ratio else ": "
     text = f"{sides[0]}, {sides[1]}{unit}{_signed(difference, digits)}" + (f" {verdict.unit}" if verdict.unit else "")
     if verdict.low is None or verdict.high is None or verdict.p is None:
         return text
-    adjusted = (
-        f"; {_plain(verdict.p_adjusted, 2)} among {verdict.tests} tests" if verdict.p_adjusted is not None else ""
-    )
+    q = verdict.p_adjusted
+    adjusted = "" if q is None else f"; {_plain(q, 2)} among {verdict.tests} tests"
     ends = f"{_signed(verdict.low, digits)} to {_signed(verdict.high, digits)}"
     return f"{text} ({ends}), p = {_plain(verdict.p, 2)}{adjusted}"
 
