@@ -1,6 +1,6 @@
 """Make one table (csv, md, html, json) or figure (md, pdf, png, csv, json) of a paper from the files of its runs.
 
-    python scripts/render.py --artifact momentumrnn_figure3
+python scripts/render.py --artifact momentumrnn_figure3
 """
 
 import _bootstrap  # noqa: F401, I001

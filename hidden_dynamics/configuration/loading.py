@@ -86,6 +86,11 @@ class Configuration:
         return f"{self.settings.evidence}/{self.scale_name}"
 
     @property
+    def verdicts_beside(self) -> str | None:
+        """The published verdicts of the scale that this one names (`beside`)."""
+        return self.scale.beside and f"{self.settings.evidence}/{self.scale.beside}/verdicts.csv"
+
+    @property
     def together(self) -> Sequence[str]:
         """The coordinates (model, seed) whose runs share a job: the settings' choice, or else the scale's."""
         given = self.settings.together

@@ -13,13 +13,13 @@ from typing import Any
 import yaml
 from PIL import Image
 
-from hidden_dynamics.artifacts import Artifact, load_artifacts
+from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
-from hidden_dynamics.pages.sections import drawn_of, papers_of
+from hidden_dynamics.pages.sections import figure_of, papers_of
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.findings import findings_page
 from hidden_dynamics.publication.readme import readme
@@ -48,7 +48,11 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     made = artifacts.values()
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     measured += [path for one in made for path in one.floors().values()]
-    summaries = {"verdicts.csv": paths.verdicts, "statistics.csv": paths.statistics, "comparisons.csv": paths.comparisons}
+    summaries = {
+        "verdicts.csv": paths.verdicts,
+        "statistics.csv": paths.statistics,
+        "comparisons.csv": paths.comparisons,
+    }
     files = {
         "findings.md": findings_page(configuration, list(runs.values()), root).encode(),
         "README.md": readme(configuration, list(runs.values()), artifacts).encode(),
@@ -93,7 +97,7 @@ def _drawn(artifact: Artifact, root: Path) -> dict[str, bytes]:
     if artifact.form == "table":
         return {place: (root / paths.table(name, "md")).read_bytes()}
     files = {place: (root / paths.figure(name, "md")).read_bytes()}
-    if not drawn_of(artifact, root).instead:
+    if not figure_of(artifact, root).instead:
         files[f"figures/{name}.png"] = reduced(root / paths.figure(name, "png"), WIDTH, COLOURS)
         files[f"figures/{name}.csv"] = (root / paths.figure(name, "csv")).read_bytes()
     return {place: content for place, content in files.items() if content}
