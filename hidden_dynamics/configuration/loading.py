@@ -180,6 +180,8 @@ def load(settings: Mapping[str, object] | None = None, directory: Path = ROOT) -
     raw = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}
     parts = {name: typed(kind, raw[name], f"config/{name}.yaml") for name, kind in PARTS.items()}
     scale = known(chosen.scale, parts["scales"], "scale", "config.yaml: scale")
+    if beside := parts["scales"][scale].beside:
+        known(beside, parts["scales"], "scale", f"config/scales.yaml: {scale}.beside")
     tasks = _merge_tasks(parts, raw, scale, given)
     configuration = Configuration(
         settings=chosen,

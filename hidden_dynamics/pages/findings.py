@@ -62,9 +62,9 @@ class Exploratory:
     @property
     def sentence(self) -> str:
         return (
-            f"{self.made} rows of tables are compared with their baselines, {self.tested} of them by a test; {self.clear} "
-            f"have q < {FALSE}, the expected share of false ones among these. These are no verdicts: no question was "
-            "put before the runs."
+            f"{self.made} rows of tables are compared with their baselines, {self.tested} of them by a test. Of these "
+            f"{self.clear} have q < {FALSE}, the share of false ones that is expected among them. None is a verdict: no "
+            "question was put before the runs."
         )
 
 
@@ -133,7 +133,8 @@ def _finding(verdict: Verdict, ours: str, small: Verdict | None) -> Finding:
     if ours == SMALL:
         del cells[SMALL]
     ran = verdict.ran and f"Ran: {verdict.ran}."
-    said = " ".join(filter(None, (verdict.sentence, ran, verdict.remark)))
+    reason = "" if verdict.outcome is Outcome.NOT_RUN else verdict.reason
+    said = " ".join(filter(None, (verdict.sentence, reason, ran, verdict.remark)))
     return Finding(verdict, {name or ours: text for name, text in cells.items()}, said)
 
 

@@ -48,16 +48,12 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     made = artifacts.values()
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     measured += [path for one in made for path in one.floors().values()]
-    summaries = {
-        "verdicts.csv": paths.verdicts,
-        "statistics.csv": paths.statistics,
-        "comparisons.csv": paths.comparisons,
-    }
+    summaries = {"verdicts": paths.verdicts, "statistics": paths.statistics, "comparisons": paths.comparisons}
     files = {
         "findings.md": findings_page(configuration, list(runs.values()), root).encode(),
         "README.md": readme(configuration, list(runs.values()), artifacts).encode(),
         "runs.csv": _csv(map(run_row, runs.values())),
-        **{name: (root / path).read_bytes() for name, path in summaries.items()},
+        **{f"{name}.csv": (root / path).read_bytes() for name, path in summaries.items()},
         **{path: content for one in made for path, content in _drawn(one, root).items()},
         **{"/".join(Path(path).parts[-2:]): _measured(root / path, configuration) for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
@@ -92,7 +88,7 @@ def place_of(artifact: Artifact) -> str:
 
 
 def _drawn(artifact: Artifact, root: Path) -> dict[str, bytes]:
-    """A table as text; of a figure its notes and, if anything is drawn, the picture and its numbers; by their places."""
+    """A table as text; of a figure its notes and, if anything is drawn, the picture and its numbers; by path."""
     paths, place, name = artifact.configuration.paths, place_of(artifact), artifact.name
     if artifact.form == "table":
         return {place: (root / paths.table(name, "md")).read_bytes()}
