@@ -41,8 +41,8 @@ _SENTENCES = {
     Outcome.AGREES: "The difference has the paper’s direction; this is no verdict on the paper’s claim.",
     Outcome.DISAGREES: "The difference is against the paper’s direction; this is no verdict on the paper’s claim.",
     Outcome.OPEN: "The runs allow either direction.",
-    Outcome.UNLEARNED: "The side that is ahead is not shown to beat the best naive baseline.",
-    Outcome.BARRED: "The runs lean one way, but nothing can be said of the claim.",
+    Outcome.UNLEARNED: "No learning is shown.",
+    Outcome.BARRED: "The runs lean one way, but this is no verdict.",
     Outcome.NOT_RUN: "There are no runs that answer the claim.",
 }
 

@@ -33,12 +33,6 @@ NEEDS: dict[str, tuple[str, ...]] = {  # the keys that an entry of a kind needs 
 METRICS = {"faster": "train_loss", "count": "parameters"}  # of kinds that name none
 
 
-class Plan(Entry):
-    """The commit of docs/evidence/PLAN.md."""
-
-    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
-
-
 class Definitions(Entry):
     """What the tests of claims share.
 
@@ -48,6 +42,7 @@ class Definitions(Entry):
         last_evaluations: the number of evaluations whose mean is a number beside the reported one.
         exact: the share of a vector's length that rounding to float64 may make of an identity.
         draws: of the bootstrap over seeds and test items.
+        plan: the commit of docs/evidence/PLAN.md, which is older than the first of its runs.
     """
 
     smoothing: Share
@@ -55,7 +50,7 @@ class Definitions(Entry):
     last_evaluations: Whole
     exact: Share
     draws: Whole
-    plan: Plan
+    plan: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 
 
 class Paper(Entry):
@@ -138,6 +133,10 @@ class ClaimEntry(Entry):
             raise PydanticCustomError("keys", "{text}", {"text": text})
         if (self.published is None) == (self.printed is None):
             raise PydanticCustomError("printed", "expected either published or printed")
+        if isinstance(self.at, Iteration) and self.metric != "train_loss":
+            raise PydanticCustomError("at", "the loss at an iteration is a train_loss")
+        if self.kind != "better" and not all(isinstance(side, str | None) for side in (self.subject, self.reference)):
+            raise PydanticCustomError("one", "only a claim of kind better has several models on a side")
         return self
 
     @property
