@@ -13,6 +13,7 @@ sys.path.insert(0, str(workflow.basedir))
 from hidden_dynamics import floors
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.configured import configured
+from hidden_dynamics.claims.needed import files_of, tasks_of_claims
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.entries import closest

@@ -1,7 +1,7 @@
-# Classical baselines of the tasks that tables and figures show. Each task has a job; where a scale trains runs of all models and seeds in
-# one, all tasks of a paper share theirs: start-up would take longer than fitting.
+# Classical baselines of the tasks that tables and figures show, and that claims are of. Each task has a job; where a scale trains runs of all
+# models and seeds in one, all tasks of a paper share theirs: start-up would take longer than fitting.
 
-papers = {}  # that first shows a task's floors
+papers = tasks_of_claims(CONFIGURATION)  # the paper that first asks for a task's floors
 for artifact in ARTIFACTS.values():
     for task in artifact.floors():
         papers.setdefault(task, artifact.paper)

@@ -25,11 +25,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from render import draw
-from render_claims import gather_claims
+from render_claims import render_claims
 from render_index import write_index
 from summarise import summarise
 
 from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.claims.needed import tasks_of_claims
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.publication.command import settings_of
@@ -73,11 +74,13 @@ def say(outcome: Mapping[str, str], what: str) -> None:
 def draw_all(configuration: Configuration, root: Path) -> None:
     """The summaries, the verdicts, every table and figure, and the page."""
     artifacts = load_artifacts(configuration).values()
-    for file in [root / path for one in artifacts for path in one.floors().values()]:
+    floors = [path for one in artifacts for path in one.floors().values()]
+    floors += [configuration.paths.floors(task) for task in tasks_of_claims(configuration)]
+    for file in [root / path for path in floors]:
         if not file.is_file():  # published before classical baselines were fitted
             write_rows(file, (), ())
     summarise(configuration, root)
-    gather_claims(configuration, root)
+    render_claims(configuration, root)
     for one in artifacts:
         draw(one, root)
         print(", ".join(one.files()), flush=True)

@@ -14,6 +14,7 @@ from hidden_dynamics.results.rows import read_rows
 OURS = "Ours: difference and 95 % interval over seeds"
 SMALL = "Small data: direction alone"
 LOGS = "The authors’ logs"
+LOSS_DECIMALS = 3
 RATIO = "faster"  # the kind of claim whose effect is a ratio
 Effect = tuple[float | None, float | None, float | None]  # a difference and the ends of its interval
 
@@ -24,7 +25,7 @@ class Finding:
 
     Attributes:
         cells: by column; "" where there is nothing.
-        said: what was found, in words, and what ran; "" of a claim that was not run.
+        said: what was found, in words, and what ran; "" where nothing did.
     """
 
     verdict: Verdict
@@ -39,7 +40,7 @@ class PaperFindings:
     Attributes:
         columns: those in which any line says something.
         lines: of claims that were run, or of which the authors' logs or small data say something.
-        not_run: the ids of the others, by the reason.
+        not_run: the ids of those that were not, by the reason.
         others: what others say of claims: the ids, the text and its address.
     """
 
@@ -63,8 +64,8 @@ class Exploratory:
     def sentence(self) -> str:
         return (
             f"{self.made} rows of tables are compared with their baselines, {self.tested} of them by a test. Of these "
-            f"{self.clear} have q < {FALSE}, the share of false ones that is expected among them. None is a verdict: no "
-            "question was put before the runs."
+            f"{self.clear} have q < {FALSE}, the share of false ones that is expected among them. None is a verdict: "
+            "no question was put before the runs."
         )
 
 
@@ -80,9 +81,10 @@ def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]
     verdicts = read_verdicts(root / configuration.paths.verdicts)
     path = configuration.verdicts_beside
     small = {(one.paper, one.id): one for one in read_verdicts(root / path)} if path and (root / path).is_file() else {}
+    ours = SMALL if configuration.scale.directions else OURS
     titles = {name: content.paper.title for name, content in load_claims().items()}
     return [
-        _paper(name, titles.get(name, name), [one for one in verdicts if one.paper == name], small)
+        _paper(name, titles.get(name, name), ours, [one for one in verdicts if one.paper == name], small)
         for name in dict.fromkeys(verdict.paper for verdict in verdicts)
     ]
 
@@ -94,48 +96,62 @@ def exploratory_of(configuration: Configuration, root: Path) -> Exploratory:
 
 
 def _paper(
-    name: str, title: str, verdicts: Sequence[Verdict], small: Mapping[tuple[str, str], Verdict]
+    name: str, title: str, ours: str, verdicts: Sequence[Verdict], small: Mapping[tuple[str, str], Verdict]
 ) -> PaperFindings:
-    ran = [verdict for verdict in verdicts if verdict.outcome is not Outcome.NOT_RUN]
-    ours = SMALL if ran and all(verdict.deviations for verdict in ran) else OURS
-    lines = [_finding(one, ours, small.get((name, one.id))) for one in verdicts]
-    shown = [line for line in lines if line.verdict in ran or line.cells[LOGS] or line.cells.get(SMALL)]
+    cells = {one.id: _cells(one, ours, small.get((name, one.id))) for one in verdicts}
+    shown = [one for one in verdicts if _ran(one) or cells[one.id][LOGS] or cells[one.id].get(SMALL)]
     not_run: dict[str, list[str]] = {}
-    for line in lines:
-        if line not in shown:
-            not_run.setdefault(line.verdict.reason, []).append(line.verdict.id)
     others: dict[tuple[str, str], list[str]] = {}
+    first: dict[tuple[str, str], str] = {}
     for one in verdicts:
+        if _ran(one):
+            first.setdefault((one.ran, one.remark), one.id)
+        else:
+            not_run.setdefault(one.reason, []).append(one.id)
         if one.critic:
             others.setdefault((one.critic, one.critic_address), []).append(one.id)
-    columns = [name for name in (shown[0].cells if shown else ()) if any(line.cells[name] for line in shown)]
-    return PaperFindings(name, title, columns, shown, not_run, [(ids, *about) for about, ids in others.items()])
+    lines = [Finding(one, cells[one.id], _said(one, first)) for one in shown]
+    columns = [column for column in (lines[0].cells if lines else ()) if any(line.cells[column] for line in lines)]
+    return PaperFindings(name, title, columns, lines, not_run, [(ids, *about) for about, ids in others.items()])
+
+
+def _ran(verdict: Verdict) -> bool:
+    """Whether there are runs, or what is measured in their place; be it without a verdict."""
+    return verdict.outcome is not Outcome.NOT_RUN or verdict.difference is not None
+
+
+def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
+    """What was found, what ran, and what is to be known of it: of several claims with `first`, by id."""
+    if not _ran(verdict):
+        return ""
+    leader = first[verdict.ran, verdict.remark]
+    ran = f"Ran: {verdict.ran}. {verdict.remark}" if leader == verdict.id else f"Ran: as {leader}."
+    return " ".join((verdict.sentence, ran)).strip()
 
 
 COLUMNS: dict[str, Callable[[Verdict], str]] = {
     "Claim": lambda one: f"{one.id}{'†' * one.dagger} {one.says}",
     "Printed": lambda one: one.printed,
     "": lambda one: _ours(one),
-    "Control": lambda one: _named(
-        one.control_label, _effect(one, (one.control_difference, one.control_low, one.control_high))
-    ),
-    LOGS: lambda one: _named(one.logs, _effect(one, (one.logs_difference, one.logs_low, one.logs_high))),
+    "Less the control": lambda one: _control(one),
+    LOGS: lambda one: _logged(one),
     SMALL: lambda one: "",
     "Classical": lambda one: one.classical,
     "Verdict, robust, planned": lambda one: _judged(one),
 }
 
 
-def _finding(verdict: Verdict, ours: str, small: Verdict | None) -> Finding:
-    cells = {name: text(verdict) for name, text in COLUMNS.items()}
-    if small and small.outcome is not Outcome.NOT_RUN:
-        cells[SMALL] = f"{small.outcome.value}: {_effect(small, (small.difference, small.low, small.high))}"
-    if ours == SMALL:
-        del cells[SMALL]
-    ran = verdict.ran and f"Ran: {verdict.ran}."
-    reason = "" if verdict.outcome is Outcome.NOT_RUN else verdict.reason
-    said = " ".join(filter(None, (verdict.sentence, reason, ran, verdict.remark)))
-    return Finding(verdict, {name or ours: text for name, text in cells.items()}, said)
+def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
+    """The texts of a line by column.
+
+    Args:
+        ours: the heading of our own runs.
+        small: the verdict of small data.
+    """
+    cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
+    if small and _ran(small):
+        cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
+    return cells
 
 
 def _ours(verdict: Verdict) -> str:
@@ -146,21 +162,33 @@ def _ours(verdict: Verdict) -> str:
     return shown
 
 
+def _control(verdict: Verdict) -> str:
+    if verdict.control_difference is not None and verdict.control_difference == verdict.difference:
+        return f"{verdict.control_label}: the same"
+    effect = verdict.control_difference, verdict.control_low, verdict.control_high
+    return _named(verdict.control_label, _effect(verdict, effect))
+
+
+def _logged(verdict: Verdict) -> str:
+    """Of losses, whatever the claim's metric is."""
+    loss = verdict.model_copy(update={"kind": "better", "unit": "", "decimals": LOSS_DECIMALS})
+    return _named(_effect(loss, (verdict.logs_difference, verdict.logs_low, verdict.logs_high)), verdict.logs)
+
+
 def _effect(verdict: Verdict, effect: Effect) -> str:
     """A difference with its sign, interval and unit; of `faster` a ratio."""
     difference, low, high = effect
     if difference is None:
         return ""
-    text = signed if verdict.kind != RATIO else number
-    ends = "" if low is None or high is None else f"({text(low, verdict.decimals)} to {text(high, verdict.decimals)})"
-    before = "×" if verdict.kind == RATIO else ""
-    return " ".join(filter(None, (before, text(difference, verdict.decimals), ends, verdict.unit)))
+    text, times = (number, "× ") if verdict.kind == RATIO else (signed, "")
+    ends = "" if low is None or high is None else f" ({text(low, verdict.decimals)} to {text(high, verdict.decimals)})"
+    return f"{times}{text(difference, verdict.decimals)}{ends} {verdict.unit}".strip()
 
 
-def _named(name: str, effect: str) -> str:
-    return ": ".join(filter(None, (name, effect)))
+def _named(name: str, text: str) -> str:
+    return ": ".join(filter(None, (name, text)))
 
 
 def _judged(verdict: Verdict) -> str:
-    robust = "" if verdict.robust is None else f"{verdict.robust:.0%} of {verdict.analyses}".replace("%", " %")
+    robust = "" if verdict.robust is None else f"{verdict.robust * 100:.0f} % of {verdict.analyses}"
     return "; ".join(filter(None, (verdict.outcome.value, robust, f"planned: {verdict.plan}")))

@@ -8,7 +8,6 @@ from hidden_dynamics.artifacts.tables import markdown_text
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.findings import exploratory_of, findings_of
 from hidden_dynamics.pages.sections import figure_of, papers_of
-from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.publication.readme import filled, hours_of
 from hidden_dynamics.results.record import RunRecord
 
@@ -24,7 +23,6 @@ def findings_page(configuration: Configuration, runs: Sequence[RunRecord], root:
     return filled(
         "findings.md.j2",
         configuration=configuration,
-        command=command_of(configuration),
         runs=runs,
         hours=hours_of(runs),
         papers=findings_of(configuration, root),

@@ -14,6 +14,7 @@ import yaml
 from PIL import Image
 
 from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.claims.needed import tasks_of_claims
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.configuration.runs import all_runs
@@ -48,6 +49,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     made = artifacts.values()
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     measured += [path for one in made for path in one.floors().values()]
+    measured += [paths.floors(task) for task in tasks_of_claims(configuration)]
     summaries = {"verdicts": paths.verdicts, "statistics": paths.statistics, "comparisons": paths.comparisons}
     files = {
         "findings.md": findings_page(configuration, list(runs.values()), root).encode(),
