@@ -149,7 +149,7 @@ def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]
         small: the verdict of small data.
     """
     cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
-    if small and _ran(small):
+    if small and _ran(small) and small.deviations:
         cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
     return cells
 

@@ -89,6 +89,13 @@ def _width(text: str) -> int:
     return max(len(text) // 3 + 4, *map(len, text.split()), 1)
 
 
+def _together(text: str) -> str:
+    """The text with its intervals and deviations kept in one line each."""
+    for word in (" to ", " ± ", "× "):
+        text = text.replace(word, word.replace(" ", "\N{NO-BREAK SPACE}"))
+    return text
+
+
 def _jinja(configuration: Configuration, published: Files | None) -> jinja2.Environment:
     """Escapes everything but what is our own."""
     jinja = jinja2.Environment(
@@ -99,6 +106,10 @@ def _jinja(configuration: Configuration, published: Files | None) -> jinja2.Envi
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    jinja.filters |= {"link": functools.partial(_link, configuration, published), "width": _width}
+    jinja.filters |= {
+        "link": functools.partial(_link, configuration, published),
+        "width": _width,
+        "together": _together,
+    }
     jinja.globals["own"] = lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8"))
     return jinja
