@@ -27,16 +27,16 @@ def verdict(name, outcome, paper="acenode", **more):
 
 VERDICTS = [
     verdict("M1", Outcome.AGREES, "momentumrnn", deviations="N = 64, not 128", kind="faster", **EFFECT, **RAN),
-    verdict("M2", Outcome.NOT_RUN, "momentumrnn", reason="None of its runs is made."),
+    verdict("M2", Outcome.NOT_RUN, "momentumrnn", reason="no runs"),
     verdict("A1", Outcome.REPRODUCED, dagger=True, robust=0.875, analyses=8, plan="yes", **EFFECT, **RAN)
     .model_copy(update={"items_low": -0.001, "items_high": 0.04, "printed": "+0.024", "classical": "boosting 0.85"})
     .model_copy(
         update={"control_label": "same s", "control_difference": 0.001, "critic": "“No.”", "critic_address": "x"}
     ),
     verdict(
-        "A2", Outcome.NOT_RUN, reason="None of its runs is made.", logs_difference=-0.02, logs_low=-0.1, decimals=2
+        "A2", Outcome.NOT_RUN, reason="no runs", logs_difference=-0.02, logs_low=-0.1, decimals=2
     ),
-    verdict("A3", Outcome.NOT_RUN, reason="None of its runs is made."),
+    verdict("A3", Outcome.NOT_RUN, reason="no runs"),
     verdict("B1", Outcome.BARRED, "a3rd", reason="Broken.", **EFFECT, **RAN),
 ]
 BESIDE = [verdict("A2", Outcome.OPEN, deviations="small", **EFFECT), verdict("A3", Outcome.NOT_RUN)]
@@ -89,7 +89,7 @@ def test_what_was_not_run_is_a_line_only_where_logs_or_small_data_say_something(
     write_verdicts(root / configuration.verdicts_beside, BESIDE)
     found = paper(configuration, root)
     assert [line.verdict.id for line in found.lines] == ["A1", "A2"]
-    assert found.not_run == {"None of its runs is made.": ["A3"]}
+    assert found.not_run == {"no runs": ["A2", "A3"]}
     assert {LOGS, OURS, SMALL} <= {*found.columns}
 
 
@@ -98,9 +98,13 @@ def test_a_publication_beside_that_is_not_there_has_no_column(configuration, roo
     assert replace(configuration, scale=configuration.scale.model_copy(update={"beside": None})).verdicts_beside is None
 
 
-def test_where_all_runs_deviate_they_are_headed_as_small_data(configuration, root):
-    assert SMALL in paper(configuration, root, "momentumrnn").columns
-    assert OURS not in paper(configuration, root, "momentumrnn").columns
+def test_where_directions_are_asked_for_our_runs_are_headed_as_small_data(configuration, root):
+    write_verdicts(root / configuration.verdicts_beside, BESIDE)
+    small = replace(configuration, scale=configuration.scale.model_copy(update={"directions": True}))
+    for name in ("momentumrnn", "acenode"):
+        columns = paper(small, root, name).columns
+        assert columns.count(SMALL) == 1 and OURS not in columns
+    assert cells(small, root, "A1")[SMALL].startswith("+0.022")
 
 
 def test_effects_have_sign_and_intervals_and_a_ratio_none(configuration, root):
@@ -108,7 +112,7 @@ def test_effects_have_sign_and_intervals_and_a_ratio_none(configuration, root):
         cells(configuration, root, "A1")[OURS]
         == "+0.022 (+0.008 to +0.035); over seeds and test items (−0.001 to +0.040)"
     )
-    assert cells(configuration, root, "M1", "momentumrnn")[SMALL] == "× 0.022 (0.008 to 0.035)"
+    assert cells(configuration, root, "M1", "momentumrnn")[OURS] == "× 0.022 (0.008 to 0.035)"
 
 
 def test_exploratory_comparisons_are_counted_by_q(configuration, root):

@@ -70,7 +70,8 @@ def rows_of(root, artifact):
 
 def curve_of(root, artifact, panel, model):
     """A model's curve in a panel; None where it has none."""
-    found = curves.curves_of(artifact.configuration, artifact.settings.panels[panel], artifact.case_runs, root)
+    evidence = Evidence.read(artifact.configuration, artifact.case_runs, root)
+    found = curves.curves_of(evidence, artifact.settings.panels[panel])
     return next((curve for curve in found if curve.model == model), None)
 
 
@@ -123,7 +124,7 @@ def test_the_band_of_seeds_that_share_series_is_corrected(tmp_path, configuratio
     for run in runs:
         make_run(tmp_path, configuration, run, [], losses_of(run))
     panel = SimpleNamespace(task="ushcn", size=runs[0].paper_size, split="train", against="iteration", window=1)
-    (curve,) = curves.curves_of(configuration, panel, runs, tmp_path)
+    (curve,) = curves.curves_of(Evidence.read(configuration, runs, tmp_path), panel)
     _, low, high = mean_band([losses_of(run) for run in runs], resampled=0.14)
     np.testing.assert_allclose((curve.low, curve.high), (low, high))
 
