@@ -60,7 +60,7 @@ class Table:
         says = (frame != ABSENT).any(axis="index").to_numpy()
         kept = [said or not name.lower().startswith(optional) for said, (_, name) in zip(says, columns, strict=True)]
         data = pandas.DataFrame(records, dtype=object)
-        return cls(title, list(dict.fromkeys([READING, *notes])), frame.loc[:, kept], data)
+        return cls(title, list(dict.fromkeys(note for note in (READING, *notes) if note)), frame.loc[:, kept], data)
 
 
 def write_table(table: Table, paths: Iterable[str | Path]) -> None:
