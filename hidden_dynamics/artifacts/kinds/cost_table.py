@@ -95,7 +95,9 @@ def draw(artifact: CostTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
     check(artifact, evidence)
     quantities = QUANTITIES[artifact.settings.quantity]
-    costs = {case: [cost_of(artifact, evidence, case, quantity) for quantity in quantities] for case in artifact.cases()}
+    costs = {
+        case: [cost_of(artifact, evidence, case, quantity) for quantity in quantities] for case in artifact.cases()
+    }
     rows = [_row(artifact, case, own) for case, own in costs.items()]
     data = [cost.data(artifact) for own in costs.values() for cost in own]
     return beside_published.table(artifact, evidence, rows, data, [machine_note(evidence)])
@@ -143,9 +145,7 @@ def cost_of(artifact: MeasuredCosts[Any], evidence: Evidence, case: Case, quanti
     ratio, value = median(ratios) if ratios else math.nan, median(row.value for row in costs)
     published = held_to(artifact, case, quantity) if quantity in artifact.metrics() else math.nan
     printed = published_ratio(artifact, case, quantity) if not deviating else math.nan
-    return OverProcesses(
-        case, costs[0], len(costs), value, ratio, low, high, published, printed, "; ".join(deviating)
-    )
+    return OverProcesses(case, costs[0], len(costs), value, ratio, low, high, published, printed, "; ".join(deviating))
 
 
 def published_ratio(artifact: MeasuredCosts[Any], case: Case, quantity: str) -> float:

@@ -173,7 +173,15 @@ def _references(artifact: ResultsTable, evidence: Evidence) -> list[Reference]:
             for (kind, label), of in scores.items():
                 about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": task}
                 mean, std = mean_and_std(of.values())
-                about |= {"model": kind, "label": label, "metric": metric, "runs": len(of), "n": len(of), "mean": mean, "std": std}
+                about |= {
+                    "model": kind,
+                    "label": label,
+                    "metric": metric,
+                    "runs": len(of),
+                    "n": len(of),
+                    "mean": mean,
+                    "std": std,
+                }
                 found.append(about)
     return sorted(found, key=lambda row: ("naive", "classical", "limit").index(row["model"]))
 
@@ -270,7 +278,9 @@ def _sizes(artifact: ResultsTable, score: Score) -> dict[str, str]:
 def _reference_text(artifact: ResultsTable, reference: Reference) -> str:
     mean, std, decimals = reference["mean"], reference["std"], _decimals(artifact, reference["metric"])
     same = not std > 1e-9 * abs(mean)  # of all seeds
-    return number(mean, decimals) if same else f"{number(mean, decimals)} ± {number(std, decimals)} (n = {reference['n']})"
+    return (
+        number(mean, decimals) if same else f"{number(mean, decimals)} ± {number(std, decimals)} (n = {reference['n']})"
+    )
 
 
 def _decimals(artifact: ResultsTable, metric: str) -> int:

@@ -102,9 +102,7 @@ def _score(artifact: SilhouetteTable, evidence: Evidence, case: Case) -> Score:
     mean, std = mean_and_std(values)
     lost = len(rows) - len(values) - counts["diverged"] - counts["failed"]
     about = {"low": math.nan, "high": math.nan, "median": None, "learned": None}
-    ours = Statistics(
-        len(rows), counts["diverged"], counts["failed"], lost, n=len(values), mean=mean, std=std, **about
-    )
+    ours = Statistics(len(rows), counts["diverged"], counts["failed"], lost, n=len(values), mean=mean, std=std, **about)
     return beside_published.score_of(artifact, evidence, case, "silhouette", ours)
 
 
@@ -138,7 +136,9 @@ def features_notes(settings: FeatureSettings, rows: Sequence[Features]) -> list[
     scaled = "every number scaled to mean 0 and deviation 1" if settings.standardise else "not scaled"
     sizes = dict.fromkeys(f"{row.dimensions} ({row.label})" for row in rows if row.dimensions)
     images = {f"{row.images:,}" for row in rows if row.images}
-    weights, devices = (sorted({text for row in rows if (text := getattr(row, of))}) for of in ("weights", "measured_on"))
+    weights, devices = (
+        sorted({text for row in rows if (text := getattr(row, of))}) for of in ("weights", "measured_on")
+    )
     lost = [row for row in rows if row.status not in ("measured", "diverged", "failed")]
     texts = [f"{row.label} seed {row.seed} ({row.failure or WITHOUT[row.status]})" for row in lost]
     return [

@@ -50,7 +50,9 @@ def draw(artifact: SolverTable, evidence: Evidence) -> Table:
     notes = [
         scale_note(configuration, artifact.tasks(), deviations(configuration, runs)),
         runs_note(runs),
-        " ".join([*(f"Without a number, {count} times: {why}." for why, count in whys.items()), *divergence_notes(runs)]),
+        " ".join(
+            [*(f"Without a number, {count} times: {why}." for why, count in whys.items()), *divergence_notes(runs)]
+        ),
     ]
     return Table.of(title_of(artifact), notes, [row.texts(configuration) for row in rows], [row.data() for row in rows])
 
