@@ -4,8 +4,8 @@
 rule render_claims:
     """What claims asks for"""
     input:
-        files_of(CONFIGURATION),
-        PRINTED,
+        CLAIMED,
+        sorted(str(path) for path in Path("published").rglob("*") if path.suffix in (".yaml", ".csv")),
     output:
         PATHS.verdicts,
     log:

@@ -20,6 +20,7 @@ from hidden_dynamics.configuration.entries import closest
 from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of, runs_on
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.papers.claims import check as check_claims
 from hidden_dynamics.results.run_files import is_to_grow
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.digest import code_digest
@@ -33,6 +34,8 @@ try:
     ARTIFACTS = load_artifacts(CONFIGURATION)
     RUNS = {run.id: run for run in all_runs(CONFIGURATION)}
     IDENTITIES = sorted({run.identity for run in RUNS.values()})  # where a class is not defined, it is said here
+    check_claims(CONFIGURATION)
+    CLAIMED = files_of(CONFIGURATION)
     CONFIGURED = configured(CONFIGURATION)
     if workflow.is_main_process:
         check_runs(CONFIGURATION)

@@ -1,6 +1,6 @@
 """The verdicts on the headline claims. docs/claims.md gives the rules."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,14 +8,13 @@ from scipy.stats import false_discovery_control
 
 from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.items import over_items
-from hidden_dynamics.claims.kinds import Analysis, Result, compared, tested
+from hidden_dynamics.claims.kinds import COUNTS, Analysis, Result, compared, tested
 from hidden_dynamics.claims.logs import log_columns
 from hidden_dynamics.claims.readings import At
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.claims.words import columns_of, numbers_of, sentence_of
-from hidden_dynamics.configuration.runs import Case
-from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims, load_definitions
+from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
 from hidden_dynamics.papers.deviations import deviations, first_part
 from hidden_dynamics.results.evidence import Evidence
 
@@ -32,6 +31,7 @@ class Standing:
         part: "after 13 of 150 epochs", where a first part of the paper's schedule answers the claim; else "".
         deviations: from the paper; "" at its own settings.
         reason: why it is not judged; "" where it is.
+        absent: whether that is because there are no runs.
     """
 
     entry: ClaimEntry
@@ -55,17 +55,14 @@ class Judged:
 
 
 def verdicts(evidence: Evidence) -> list[Verdict]:
-    """A verdict on each headline claim, paper after paper."""
-    return [verdict for paper in load_claims() for verdict in verdicts_on(evidence, paper)]
-
-
-def verdicts_on(evidence: Evidence, paper: str) -> Iterator[Verdict]:
-    """The verdicts on the claims of one paper, which are one family."""
-    standings = [standing_of(evidence, entry) for entry in load_claims()[paper].claims]
-    judged = judge(evidence, standings, Analysis())
-    agreeing = _agreeing(evidence, standings, judged)
-    for one, agree in zip(judged, agreeing, strict=True):
-        yield _verdict(evidence, paper, one, agree)
+    """A verdict on each headline claim, paper after paper; the claims of a paper are one family."""
+    found: list[Verdict] = []
+    for paper, content in load_claims().items():
+        standings = [standing_of(evidence, entry) for entry in content.claims]
+        judged = judge(evidence, standings)
+        agreeing = _agreeing(evidence, standings, judged)
+        found += [_verdict(evidence, paper, one, agree) for one, agree in zip(judged, agreeing, strict=True)]
+    return found
 
 
 # ----------------------------------------------------------------------------------------------------- What is judged
@@ -78,17 +75,16 @@ def standing_of(evidence: Evidence, entry: ClaimEntry) -> Standing:
     does where the claim is of such a part; it also answers for its course (`faster`), but is no verdict on the paper's.
     """
     configuration = evidence.configuration
-    cases = [*entry.subjects, *entry.references]
-    if reason := _absent(evidence, entry, cases):
+    if reason := _absent(evidence, entry):
         return Standing(entry, entry.at, reason=reason, absent=True)
-    runs = [run for case in cases for run in evidence.of(case)]
-    part = first_part(configuration, str(entry.task)) if entry.task and _reaches(evidence, entry) else ""
-    trained = entry.kind not in EXACT
-    deviating = "; ".join(deviations(configuration, runs, trained, course=bool(part)))
-    unanswered = "; ".join(deviations(configuration, runs, trained, course=bool(part) or entry.kind == "faster"))
+    runs = [run for case in (*entry.subjects, *entry.references) for run in evidence.of(case)]
+    part = first_part(configuration, entry.task) if entry.task and _reaches(evidence, entry) else ""
+    deviating, unanswered = (
+        "; ".join(deviations(configuration, runs, trained=entry.kind not in EXACT, course=course))
+        for course in (bool(part), bool(part) or entry.kind == "faster")
+    )
     reason = "" if configuration.scale.directions else unanswered
-    at = "last" if part and entry.at == "reported" else entry.at
-    return Standing(entry, at, part, deviating, reason)
+    return Standing(entry, "last" if part and entry.at == "reported" else entry.at, part, deviating, reason)
 
 
 def _reaches(evidence: Evidence, entry: ClaimEntry) -> bool:
@@ -99,54 +95,41 @@ def _reaches(evidence: Evidence, entry: ClaimEntry) -> bool:
     return entry.by_epoch is not None and training.epochs >= entry.by_epoch
 
 
-def _absent(evidence: Evidence, entry: ClaimEntry, cases: Sequence[Case]) -> str:
+def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
     """Why there are no runs of a claim; "" where there are."""
-    configuration, models = evidence.configuration, evidence.configuration.models
+    configuration = evidence.configuration
     if entry.kind == "identity":
         return "" if evidence.gradients else "no gradients were measured"
-    missing = [case for case in cases if not evidence.of(case)]
-    if not missing:
-        return ""
+    missing = [case for case in (*entry.subjects, *entry.references) if not evidence.of(case)]
     if out := [configuration.left_out[case.task] for case in missing if case.task in configuration.left_out]:
-        return f"{' and '.join(dict.fromkeys(out))} is left out"
-    sized = ", ".join(f"{models[case.model].label}, N = {case.size}" for case in missing)
-    return f"no runs of {sized} on {configuration.tasks[missing[0].task].title}"
+        return f"{out[0]} is left out"
+    labels = ", ".join(f"{configuration.models[case.model].label} (N = {case.size})" for case in missing)
+    return f"no runs of {labels} on {configuration.tasks[missing[0].task].title}" if missing else ""
 
 
 # --------------------------------------------------------------------------------------------------- How it is judged
 
 
-def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis) -> list[Judged]:
+def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis = COUNTS) -> list[Judged]:
     """The claims of a paper by one analysis, all of its family anew."""
-    results = [_results(evidence, standing, analysis) for standing in standings]
-    family = [
-        result
-        for standing, own in zip(standings, results, strict=True)
-        if standing.entry.dagger and not standing.reason
-        for result in own
-    ]
-    p = [1.0 if result.p is None else result.p for result in family]  # a test that was begun is in the family
-    adjusted = holm(p) if analysis.adjustment == "Holm" else [float(q) for q in false_discovery_control(p or [1.0])]
-    by_result = {id(result): q for result, q in zip(family, adjusted, strict=False)}
+    results = [[] if standing.absent else _results(evidence, standing, analysis) for standing in standings]
+    begun = zip(standings, results, strict=True)  # a test that was begun is in the family, whatever it shows
+    family = [result for one, own in begun if one.entry.dagger and not one.reason for result in own]
+    p = [1.0 if result.p is None else result.p for result in family]
+    adjusted = holm(p) if analysis.adjustment == "Holm" or not p else [float(q) for q in false_discovery_control(p)]
+    found = {id(result): q for result, q in zip(family, adjusted, strict=True) if result.p is not None}
     judged = []
     for standing, own in zip(standings, results, strict=True):
-        if not own:
-            judged.append(Judged(standing, Result(), Outcome.NOT_RUN, standing.reason))
-            continue
-        p_adjusted = by_result.get(id(own[0])) if own[0].p is not None else None
-        outcome, reason = outcome_of(standing, own[0], p_adjusted)
-        judged.append(
-            Judged(standing, own[0], outcome, reason, p_adjusted, len(family) if standing.entry.dagger else 0)
-        )
+        result = own[0] if own else Result()
+        outcome, reason = outcome_of(standing, result, found.get(id(result)))
+        tests = len(family) if id(result) in found else 0
+        judged.append(Judged(standing, result, outcome, reason, found.get(id(result)), tests))
     return judged
 
 
 def _results(evidence: Evidence, standing: Standing, analysis: Analysis) -> list[Result]:
-    """The results of a claim, the one that decides first; none without runs."""
-    if standing.absent:
-        return []
-    other = analysis.at if analysis.at and _has_evaluations(standing) else None
-    return tested(evidence, standing.entry, other or standing.at, analysis)
+    at = analysis.at if analysis.at and _has_evaluations(standing) else standing.at
+    return tested(evidence, standing.entry, at, analysis)
 
 
 def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> tuple[Outcome, str]:
@@ -177,9 +160,11 @@ def _barred(entry: ClaimEntry, result: Result) -> str:
     be broken, or has runs that did not finish."""
     if entry.against_table:
         return "the paper’s own table denies the claim"
-    losers = [case.model for case, side in zip(result.cases, result.sides, strict=True) if side not in result.ahead]
-    broken = [entry.broken[model] for model in losers if model in entry.broken]
-    return next(iter(broken), "") or next((_without(side) for side in result.behind if side.failed), "")
+    behind = [
+        (case.model, side) for case, side in zip(result.cases, result.sides, strict=True) if side in result.behind
+    ]
+    broken = [f"{side.label}: {entry.broken[model]}" for model, side in behind if model in entry.broken]
+    return next(iter([*broken, *(_without(side) for _, side in behind if side.failed)]), "")
 
 
 def _without(side: Values) -> str:
@@ -190,41 +175,34 @@ def _without(side: Values) -> str:
 
 
 def _agreeing(evidence: Evidence, standings: Sequence[Standing], judged: Sequence[Judged]) -> list[list[bool]]:
-    """Of each claim, whether each other analysis that can be made of it has the same outcome."""
+    """Of each claim, whether each other analysis that can be made of it has the same outcome: the other test, the other
+    adjustment, other evaluations, each seed left out."""
+    analyses = [
+        Analysis(other_test=True),
+        Analysis(adjustment="Benjamini–Hochberg"),
+        *(Analysis(at=at) for at in ("reported", "last", "mean")),
+        *(Analysis(without=seed) for seed in sorted({run.seed for run in evidence.runs})),
+    ]
     agree: list[list[bool]] = [[] for _ in standings]
-    for analysis in _analyses(evidence):
-        others = judge(evidence, standings, analysis)
-        for own, one, other in zip(agree, judged, others, strict=True):
+    for analysis in analyses:
+        for own, one, other in zip(agree, judged, judge(evidence, standings, analysis), strict=True):
             if _applies(one, other, analysis):
                 own.append(one.outcome == other.outcome)
     return agree
 
 
-def _analyses(evidence: Evidence) -> list[Analysis]:
-    """The other ways to decide: the other test, the other adjustment, other evaluations, each seed left out."""
-    seeds = sorted({run.seed for run in evidence.runs})
-    return [
-        Analysis(other_test=True),
-        Analysis(adjustment="Benjamini–Hochberg"),
-        *(Analysis(at=at) for at in ("reported", "last", "mean")),
-        *(Analysis(without=seed) for seed in seeds),
-    ]
-
-
 def _applies(one: Judged, other: Judged, analysis: Analysis) -> bool:
-    entry, sides = one.standing.entry, one.result.sides
+    sides, others = one.result.sides, other.result.sides
     if one.result.p is None:
         return False
     if analysis.other_test:
         return one.result.tests > 1
     if analysis.at:
-        complete = all(
-            len(own.by_seed) >= len(side.by_seed) for own, side in zip(other.result.sides, sides, strict=False)
-        )
+        complete = all(len(own.by_seed) >= len(side.by_seed) for own, side in zip(others, sides, strict=True))
         return _has_evaluations(one.standing) and analysis.at != one.standing.at and complete
     if analysis.without is not None:
         return any(analysis.without in side.by_seed for side in sides)
-    return entry.dagger
+    return one.standing.entry.dagger
 
 
 def _has_evaluations(standing: Standing) -> bool:
@@ -233,7 +211,23 @@ def _has_evaluations(standing: Standing) -> bool:
     return entry.kind in ("better", "similar") and not entry.measurement and not isinstance(standing.at, Iteration)
 
 
-# ------------------------------------------------------------------------------------------------------- The verdict
+# -------------------------------------------------------------------------------------------------------- The verdict
+
+
+def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[bool]) -> Verdict:
+    standing, result, entry = judged.standing, judged.result, judged.standing.entry
+    ends = over_items(evidence.configuration, result, entry, standing.at)
+    columns = {
+        **columns_of(evidence.configuration, paper, entry, result),
+        **_control(evidence, standing, result),
+        **log_columns(evidence.configuration, paper, entry),
+        **dict(zip(("items_low", "items_high"), ends or (), strict=False)),
+        **{name: getattr(judged, name) for name in ("outcome", "reason", "p_adjusted", "tests")},
+    }
+    robust = sum(agree) / len(agree) if agree else None
+    about = {"paper": paper, "deviations": standing.deviations, "robust": robust, "analyses": len(agree)}
+    verdict = Verdict(**about, **columns)
+    return verdict.model_copy(update={"sentence": sentence_of(verdict, standing.part, entry.at)})
 
 
 def _control(evidence: Evidence, standing: Standing, result: Result) -> dict[str, Any]:
@@ -241,31 +235,7 @@ def _control(evidence: Evidence, standing: Standing, result: Result) -> dict[str
     controls = [case for case in standing.entry.controls if evidence.of(case)]
     if not controls or not result.cases:
         return {}
-    numbers = numbers_of(
-        standing.entry, compared(evidence, standing.entry, (result.cases[0], controls[0]), standing.at)
-    )
+    pair = result.cases[0], controls[0]
+    numbers = numbers_of(standing.entry, compared(evidence, standing.entry, pair, standing.at))
     columns = {f"control_{name}": numbers.get(name) for name in ("difference", "low", "high")}
     return columns | {"control_label": evidence.configuration.models[controls[0].model].label}
-
-
-def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[bool]) -> Verdict:
-    standing, result, entry = judged.standing, judged.result, judged.standing.entry
-    columns = columns_of(evidence.configuration, paper, entry, result)
-    if entry.dagger:
-        columns |= {"p_adjusted": judged.p_adjusted, "tests": judged.tests}
-    columns |= _control(evidence, standing, result) | log_columns(evidence.configuration, paper, entry)
-    factor = evidence.configuration.metrics[entry.shown_metric].factor if entry.shown_metric else 1.0
-    draws = load_definitions().draws
-    if entry.kind == "better" and (ends := over_items(result, entry.shown_metric, factor, standing.at, draws)):
-        columns |= {"items_low": ends[0], "items_high": ends[1]}
-    verdict = Verdict(
-        id=entry.id,
-        paper=paper,
-        outcome=judged.outcome,
-        reason=judged.reason,
-        deviations=standing.deviations,
-        robust=sum(agree) / len(agree) if agree else None,
-        analyses=len(agree),
-        **columns,
-    )
-    return verdict.model_copy(update={"sentence": sentence_of(verdict, standing.part, entry.at)})

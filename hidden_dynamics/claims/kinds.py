@@ -30,6 +30,9 @@ class Analysis:
     without: int | None = None
 
 
+COUNTS = Analysis()
+
+
 @dataclass(frozen=True)
 class Result:
     """What a test says of a claim.
@@ -84,7 +87,7 @@ def tested(evidence: Evidence, entry: ClaimEntry, at: At, analysis: Analysis) ->
 
 
 def compared(
-    evidence: Evidence, entry: ClaimEntry, pair: tuple[Case, Case], at: At, analysis: Analysis = Analysis()
+    evidence: Evidence, entry: ClaimEntry, pair: tuple[Case, Case], at: At, analysis: Analysis = COUNTS
 ) -> Result:
     """Two means, by Welch's t; where a seed is a block, which has data of its own, by the differences seed by seed."""
     sides = sides_of(evidence, entry, *pair, at)

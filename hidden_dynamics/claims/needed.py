@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Case, Run, resolve_seeds
+from hidden_dynamics.configuration.runs import Case, resolve_seeds
 from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
 from hidden_dynamics.results.evidence import Evidence
 
@@ -15,39 +15,36 @@ def evidence_of_claims(configuration: Configuration, root: Path) -> Evidence:
     Raises:
         UserError: a file is missing, damaged, or of something else than is configured.
     """
+    cases = dict.fromkeys(case for *_, cases in _claimed(configuration) for case in cases)
+    runs = [run for case in cases for run in resolve_seeds(configuration, case, configuration.seeds_of(case.task))]
     floors = {task: configuration.paths.floors(task) for task in tasks_of_claims(configuration)}
-    return Evidence.read(configuration, _runs(configuration), root, floors, _measurements(configuration))
+    return Evidence.read(configuration, runs, root, floors, _measurements(configuration))
 
 
 def files_of(configuration: Configuration) -> list[str]:
     """The files that are read: records, evaluations and, where a claim is of a training's course, train losses of the
     runs; classical baselines; measurements."""
-    files: dict[str, None] = {}
-    for entry in _entries():
+    files: list[str] = []
+    for _, entry, cases in _claimed(configuration):
         course = entry.kind == "faster" or isinstance(entry.at, Iteration)
         names = ("run.json", "metrics.csv", *(("train_loss.npy",) if course else ()))
-        for case in cases_of(configuration, entry):
-            seeds = configuration.seeds_of(case.task)
-            runs = resolve_seeds(configuration, case, seeds)
-            files |= dict.fromkeys(f"{run.directory}/{name}" for run in runs for name in names)
-    floors = (configuration.paths.floors(task) for task in tasks_of_claims(configuration))
-    return [*files, *floors, *_measurements(configuration).values()]
+        for case in cases:
+            runs = resolve_seeds(configuration, case, configuration.seeds_of(case.task))
+            files += [f"{run.directory}/{name}" for run in runs for name in names]
+    files += [configuration.paths.floors(task) for task in tasks_of_claims(configuration)]
+    return list(dict.fromkeys([*files, *_measurements(configuration).values()]))
 
 
 def tasks_of_claims(configuration: Configuration) -> dict[str, str]:
-    """{each task of a claim's runs: the first paper that claims something of it}."""
-    found: dict[str, str] = {}
+    """{each task of the runs of claims: the paper that claims something of it}."""
+    return {case.task: paper for paper, _, cases in _claimed(configuration) for case in cases}
+
+
+def _claimed(configuration: Configuration) -> Iterator[tuple[str, ClaimEntry, list[Case]]]:
+    """(paper, claim, those of its cases, its control's among them, that are run at the configured scale)."""
     for paper, content in load_claims().items():
         for entry in content.claims:
-            for case in cases_of(configuration, entry):
-                found.setdefault(case.task, paper)
-    return found
-
-
-def cases_of(configuration: Configuration, entry: ClaimEntry) -> list[Case]:
-    """The cases of a claim, its control among them, that are run at the configured scale."""
-    cases = dict.fromkeys([*entry.subjects, *entry.references, *entry.controls])
-    return [case for case in cases if is_configured(configuration, case)]
+            yield paper, entry, [case for case in entry.cases if is_configured(configuration, case)]
 
 
 def is_configured(configuration: Configuration, case: Case) -> bool:
@@ -59,25 +56,12 @@ def is_configured(configuration: Configuration, case: Case) -> bool:
     return model is not None and case.size in model.run_sizes and configuration.is_run(*case)
 
 
-def _entries() -> Iterator[ClaimEntry]:
-    return (entry for content in load_claims().values() for entry in content.claims)
-
-
-def _runs(configuration: Configuration) -> list[Run]:
-    cases = dict.fromkeys(case for entry in _entries() for case in cases_of(configuration, entry))
-    return [run for case in cases for run in resolve_seeds(configuration, case, configuration.seeds_of(case.task))]
-
-
 def _measurements(configuration: Configuration) -> dict[str, str]:
     """The files of what is measured beside the runs, by name: features where all that a claim compares is run."""
     paths, files = configuration.paths, dict[str, str]()
-    for entry in _entries():
+    for _, entry, cases in _claimed(configuration):
         if entry.kind == "identity":
             files["jacobian"] = paths.jacobian(str(entry.measurement))
-        elif entry.measurement and all(is_configured(configuration, case) for case in _compared(entry)):
+        elif entry.measurement and len(cases) == len(entry.cases):
             files["features"] = paths.features(entry.measurement)
     return files
-
-
-def _compared(entry: ClaimEntry) -> list[Case]:
-    return [*entry.subjects, *entry.references]

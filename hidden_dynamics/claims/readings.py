@@ -36,8 +36,9 @@ def values_at(evidence: Evidence, entry: ClaimEntry, case: Case, at: At) -> Valu
     if at == "reported":
         values = values_of(evidence, case, metric)
     else:
+        until = at.iteration if isinstance(at, Iteration) else at
         finished = [run for run in evidence.of(case) if run.status == "finished"]
-        values = values_of(evidence, case, metric, {run.seed: _number(run.files, metric, at) for run in finished})
+        values = values_of(evidence, case, metric, {run.seed: _number(run.files, metric, until) for run in finished})
     return values if values.naive else _gated(evidence, case, metric, values)
 
 
@@ -77,12 +78,13 @@ def best_of(evidence: Evidence, entry: ClaimEntry, cases: Sequence[Case], at: At
 
 
 @cache
-def _number(files: RunFiles, metric: str, at: At) -> float:
-    """A metric of a run; nan where it has not been evaluated so often."""
+def _number(files: RunFiles, metric: str, until: int | str) -> float:
+    """A metric of a run: the train loss up to an iteration, the "last" evaluation, or the "mean" of the last ones; nan
+    where it has not been evaluated so often."""
     definitions = load_definitions()
-    if isinstance(at, Iteration):
-        return float(files.train_loss()[: at.iteration][-definitions.last_losses :].mean())
-    measured, count = [], 1 if at == "last" else definitions.last_evaluations
+    if isinstance(until, int):
+        return float(files.train_loss()[:until][-definitions.last_losses :].mean())
+    count = 1 if until == "last" else definitions.last_evaluations
     measured = [row[metric] for row in files.metrics() if metric in row]
     return float(np.mean(measured[-count:])) if len(measured) >= count else math.nan
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from hidden_dynamics.results.measured import read_measured
 from hidden_dynamics.results.rows import as_text, write_rows
@@ -14,49 +14,27 @@ from hidden_dynamics.results.rows import as_text, write_rows
 class Outcome(Enum):
     """What was found of a claim, with the sentence that says so."""
 
-    REPRODUCED = "reproduced"
-    CONTRADICTED = "contradicted"
-    INCONCLUSIVE = "inconclusive"
-    AGREES = "in the paper’s direction"
-    DISAGREES = "against the paper’s direction"
-    OPEN = "direction open"
-    UNLEARNED = "no learning shown"
-    BARRED = "no verdict"
-    NOT_RUN = "not run"
+    REPRODUCED = "reproduced", "At the paper’s own settings the claim is reproduced."
+    CONTRADICTED = "contradicted", "At the paper’s own settings the claim is contradicted."
+    INCONCLUSIVE = "inconclusive", "At the paper’s own settings the runs allow both."
+    AGREES = "in the paper’s direction", "The difference has the paper’s direction; this is no verdict on the claim."
+    DISAGREES = "against the paper’s direction", "The difference is against the claim; this is no verdict on it."
+    OPEN = "direction open", "The runs allow either direction."
+    UNLEARNED = "no learning shown", "No learning is shown."
+    BARRED = "no verdict", "The runs lean one way, but this is no verdict."
+    NOT_RUN = "not run", "There are no runs that answer the claim."
 
-    @property
-    def sentence(self) -> str:
-        return _SENTENCES[self]
+    sentence: str
+
+    def __new__(cls, text: str, sentence: str) -> Self:
+        outcome = object.__new__(cls)
+        outcome._value_, outcome.sentence = text, sentence
+        return outcome
 
     @property
     def of_the_paper(self) -> bool:
         """Whether it is said of the paper's own claim, at its own settings."""
         return self in (Outcome.REPRODUCED, Outcome.CONTRADICTED, Outcome.INCONCLUSIVE)
-
-
-_SENTENCES = {
-    Outcome.REPRODUCED: "At the paper’s own settings the claim is reproduced.",
-    Outcome.CONTRADICTED: "At the paper’s own settings the claim is contradicted.",
-    Outcome.INCONCLUSIVE: "At the paper’s own settings the runs allow both.",
-    Outcome.AGREES: "The difference has the paper’s direction; this is no verdict on the paper’s claim.",
-    Outcome.DISAGREES: "The difference is against the paper’s direction; this is no verdict on the paper’s claim.",
-    Outcome.OPEN: "The runs allow either direction.",
-    Outcome.UNLEARNED: "No learning is shown.",
-    Outcome.BARRED: "The runs lean one way, but this is no verdict.",
-    Outcome.NOT_RUN: "There are no runs that answer the claim.",
-}
-
-
-def _truth(value: object) -> object:
-    return False if value is None else value
-
-
-def _text(value: object) -> object:
-    return "" if value is None else value
-
-
-Text = Annotated[str, BeforeValidator(_text)]
-Truth = Annotated[bool, BeforeValidator(_truth)]
 
 
 class Verdict(BaseModel):
@@ -79,28 +57,28 @@ class Verdict(BaseModel):
 
     id: str
     paper: str
-    says: Text
-    place: Text
-    kind: Text
-    task: Text = ""
-    metric: Text = ""
-    subject: Text = ""
-    reference: Text = ""
-    size: Text = ""
-    dagger: Truth = False
-    plan: Text = "no"
-    critic: Text = ""
-    critic_address: Text = ""
-    against_table: Truth = False
-    ran: Text = ""
-    deviations: Text = ""
+    says: str
+    place: str
+    kind: str
+    task: str = ""
+    metric: str = ""
+    subject: str = ""
+    reference: str = ""
+    size: str = ""
+    dagger: bool = False
+    plan: str = "no"
+    critic: str = ""
+    critic_address: str = ""
+    against_table: bool = False
+    ran: str = ""
+    deviations: str = ""
     outcome: Outcome
-    reason: Text = ""
-    sentence: Text = ""
-    remark: Text = ""
-    printed: Text = ""
+    reason: str = ""
+    sentence: str = ""
+    remark: str = ""
+    printed: str = ""
     printed_difference: float | None = None
-    unit: Text = ""
+    unit: str = ""
     decimals: int = 2
     subject_mean: float | None = None
     subject_std: float | None = None
@@ -114,22 +92,27 @@ class Verdict(BaseModel):
     p: float | None = None
     p_adjusted: float | None = None
     tests: int = 0
-    test: Text = ""
+    test: str = ""
     items_low: float | None = None
     items_high: float | None = None
-    control_label: Text = ""
+    control_label: str = ""
     control_difference: float | None = None
     control_low: float | None = None
     control_high: float | None = None
-    logs: Text = ""
+    logs: str = ""
     logs_difference: float | None = None
     logs_low: float | None = None
     logs_high: float | None = None
-    naive: Text = ""
-    classical: Text = ""
+    naive: str = ""
+    classical: str = ""
     robust: float | None = None
     analyses: int = 0
-    runs: Text = ""
+    runs: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_is_the_default(cls, columns: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in columns.items() if value is not None}
 
     def row(self) -> dict[str, str]:
         """Its line, by column; nothing as ""."""

@@ -1,7 +1,7 @@
 """The columns and sentences of a verdict: what ran, what is printed, what was found."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,8 @@ from hidden_dynamics.claims.kinds import Result
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
-from hidden_dynamics.configuration.schema import Training
 from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
-from hidden_dynamics.papers.deviations import first_part, listed
+from hidden_dynamics.papers.deviations import listed, ran_of
 from hidden_dynamics.papers.published import Number, load_published, published_task
 from hidden_dynamics.results.seeds import LEVEL, best_classical, mean_and_std
 
@@ -26,11 +25,10 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
     runs = dict.fromkeys(run.run.directory for side in result.sides for run in side.runs)
     metric = configuration.metrics.get(entry.shown_metric)
     ratio = entry.kind == "faster"
-    ran = {"ran": ran_of(configuration, entry)} if result.sides or entry.kind == "identity" else {}
     return {
         **{
             name: getattr(entry, name)
-            for name in ("says", "place", "kind", "dagger", "plan", "against_table", "remark")
+            for name in ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
         },
         **_names(configuration, entry, result),
         "task": entry.task,
@@ -38,7 +36,7 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
         "size": " ".join(map(str, entry.size)) if isinstance(entry.size, list) else entry.size,
         "critic": entry.critic.says if entry.critic else "",
         "critic_address": entry.critic.address if entry.critic else "",
-        **ran,
+        "ran": _ran(configuration, entry, result),
         "unit": UNITS.get(metric.unit, metric.unit) if metric and not ratio else "",
         "decimals": RATIO_DECIMALS if ratio or not metric else metric.decimals,
         **_printed(configuration, paper, entry),
@@ -46,6 +44,14 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
         **_baselines(configuration, entry, result),
         "runs": " ".join(runs),
     }
+
+
+def _ran(configuration: Configuration, entry: ClaimEntry, result: Result) -> str:
+    """What ran; "" where nothing did."""
+    if entry.task is None:
+        return "untrained cells in float64" if result.test else ""
+    sizes = entry.size if isinstance(entry.size, list) else [entry.size]
+    return ran_of(configuration, entry.task, sizes, trained=entry.kind != "count") if result.sides else ""
 
 
 def _names(configuration: Configuration, entry: ClaimEntry, result: Result) -> dict[str, str]:
@@ -128,42 +134,6 @@ def _printed(configuration: Configuration, paper: str, entry: ClaimEntry) -> dic
 def _number_text(number: Number) -> str:
     spread = f" ± {number.std:g}" if number.std is not None else ""
     return f"{number.value:g}{spread}{' (quoted)' if number.quoted else ' (the best run)' if number.maximum else ''}"
-
-
-# ---------------------------------------------------------------------------------------------------------- What ran
-
-
-def ran_of(configuration: Configuration, entry: ClaimEntry) -> str:
-    """What ran: "Free Spoken Digit Dataset, previous frame, N = 79, 25 epochs (the paper: TIMIT, previous frame,
-    N = 158, 700 epochs)"."""
-    if entry.task is None:
-        return "untrained cells in float64" if entry.kind == "identity" else ""
-    own, papers = configuration.tasks[entry.task], configuration.papers_tasks[entry.task]
-    sizes = [size for size in (entry.size if isinstance(entry.size, list) else [entry.size]) if isinstance(size, int)]
-    ours = [configuration.title_as_run(entry.task), _sized([own.sizes.get(size, size) for size in sizes])]
-    theirs = [papers.title, _sized(sizes)]
-    if entry.kind != "count":
-        ours, theirs = [*ours, _length(own.training)], [*theirs, _length(papers.training)]
-    if ours == theirs:
-        return _joined(ours)
-    if entry.kind != "count" and ours[:2] == theirs[:2] and first_part(configuration, entry.task):
-        return f"{_joined(ours)} (the paper: {theirs[2]})"
-    return f"{_joined(ours)} (the paper: {_joined(theirs)})"
-
-
-def _sized(sizes: Sequence[object]) -> str:
-    return f"N = {listed(list(map(str, sizes)))}" if sizes else ""
-
-
-def _length(training: Training) -> str:
-    """Of generated data, whose epochs have no length of their own, in iterations."""
-    if training.iterations_per_epoch:
-        return f"{training.epochs * training.iterations_per_epoch:,} iterations"
-    return f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
-
-
-def _joined(texts: Sequence[str]) -> str:
-    return ", ".join(filter(None, texts))
 
 
 # ---------------------------------------------------------------------------------------------------- What was found

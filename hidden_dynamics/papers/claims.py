@@ -156,6 +156,11 @@ class ClaimEntry(Entry):
     def controls(self) -> list[Case]:
         return self._cases(self.control, 0)
 
+    @property
+    def cases(self) -> list[Case]:
+        """All of them, each once."""
+        return list(dict.fromkeys([*self.subjects, *self.references, *self.controls]))
+
     def _cases(self, models: ModelNames | None, side: int) -> list[Case]:
         size = self.size[side] if isinstance(self.size, list) else self.size
         return [Case(self.task, model, size) for model in listed(models)] if self.task else []
@@ -195,15 +200,15 @@ def origin_of(paper: str) -> str:
 
 def check(configuration: Configuration) -> None:
     """Hold the names in all claims to what is configured; a `UserError` that names file and claim."""
-    for paper, content in load_claims().items():
-        for entry in content.claims:
-            origin = f"{origin_of(paper)}: {entry.id}"
-            for case in (*entry.subjects, *entry.references, *entry.controls):
-                known(case.task, configuration.tasks, "task", origin)
-                known(case.model, configuration.models, "model", origin)
-            for name in filter(None, [entry.shown_metric]):
-                known(name, configuration.metrics, "metric", origin)
-            for name in filter(None, [entry.measurement]):
-                known(name, configuration.artifacts, "artifact", origin)
-            for name in filter(None, [entry.logs and entry.logs.task]):
-                known(name, configuration.tasks, "task", origin)
+    tasks, models = configuration.tasks, configuration.models
+    for paper, entry in ((paper, entry) for paper, content in load_claims().items() for entry in content.claims):
+        origin = f"{origin_of(paper)}: {entry.id}"
+        logged = [entry.logs.task] if entry.logs else []
+        named = [
+            *(("task", name, tasks) for name in (*(case.task for case in entry.cases), *logged)),
+            *(("model", case.model, models) for case in entry.cases),
+            *(("metric", name, configuration.metrics) for name in [entry.shown_metric] if name),
+            *(("artifact", name, configuration.artifacts) for name in [entry.measurement] if name),
+        ]
+        for what, name, names in named:
+            known(name, names, what, origin)
