@@ -330,7 +330,7 @@ def test_what_is_printed_and_what_ran(evening):
     (verdict,) = judged(evening, two(evening, 99.0, 98.0), claim(published="table1", printed=None))
     assert verdict.printed == "99.04 ± 0.04 against 98.7 (quoted), 5 runs"
     assert (verdict.printed_difference, verdict.unit, verdict.decimals) == (pytest.approx(0.34), "points", 2)
-    assert verdict.ran == "MNIST averaged to 14 × 14, N = 32, 2 epochs (the paper: MNIST, N = 128, 150 epochs)"
+    assert verdict.ran == "MNIST averaged to 14 × 14, N = 32, 2 epochs [N = 128, 150 epochs]"
 
 
 def test_the_authors_logs_are_compared_at_their_last_epoch(paper):
