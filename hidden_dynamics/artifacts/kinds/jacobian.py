@@ -85,7 +85,9 @@ def draw_norms(ax: "Axes", cell: str, steps: Sequence[GradientNorm]) -> None:
 def _equal_note(cells: Sequence[Sequence[GradientNorm]]) -> str:
     """In how many cells each product is what autograd gives, at all steps."""
     counts = [sum(all(getattr(at, f"{name}_error") <= EQUAL for at in steps) for steps in cells) for name in PRODUCTS]
-    texts = [f"{label} in {count} of {len(cells)} cells" for label, count in zip(PRODUCTS.values(), counts, strict=True)]
+    texts = [
+        f"{label} in {count} of {len(cells)} cells" for label, count in zip(PRODUCTS.values(), counts, strict=True)
+    ]
     return f"Equal to autograd at every step, to 10⁻⁹ of the vector's length: {', '.join(texts)}."
 
 
