@@ -17,9 +17,6 @@ from torchdiffeq import odeint
 NOISE = 0.01  # of an observation
 
 
-# The batch
-
-
 @dataclass
 class Dense:
     """
@@ -82,9 +79,6 @@ def without_times_of_zeros(dense):
     """Union times are dropped where all values of all series add up to 0, observed or not."""
     kept = dense.values.sum((0, 2)) != 0
     return Dense(dense.times[kept], dense.values[:, kept], dense.mask[:, kept])
-
-
-# What is learnt and what is reported
 
 
 def plain_likelihood(predicted, targets):
@@ -157,9 +151,6 @@ def plain_rows_loss(logits, classes):
     return torch.stack(each).mean()
 
 
-# ODE-RNN
-
-
 def plain_unit(unit, y, s, x):
     """The GRU unit of all series; those without an observation keep what they had."""
     both = torch.cat([y, s, x], 1)
@@ -209,9 +200,6 @@ def plain_ode_rnn(network, dense, way):
     means, last, _ = plain_rollout(network.core, dense, way)
     states = means.permute(1, 0, 2)[None]
     return shifted(network.decoder(states), dense.values), states, last
-
-
-# Latent-ODE
 
 
 def plain_ode_encoder(encoder, dense):

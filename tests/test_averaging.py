@@ -64,9 +64,6 @@ def steps(monkeypatch):
     return weights
 
 
-# When averaging begins
-
-
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=25), st.integers(1, 6))
 def test_averaging_is_due_where_the_algorithm_says_so(losses, n):
     """Merity, Keskar and Socher 2018, Algorithm 1, with t evaluations in the logs and v the new one."""
@@ -108,9 +105,6 @@ def test_a_metric_that_is_not_measured_is_named(tmp_path):
     spec = spec_of(averaging={"metric": "valdiation_loss", "nonmonotone": 5})
     with pytest.raises(UserError, match="training.averaging.metric: unknown metric 'valdiation_loss'. Did you mean"):
         run_loop(tmp_path, Scripted(list(LOSSES)), spec)
-
-
-# The test
 
 
 @pytest.mark.parametrize("losses", [LOSSES, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]])
@@ -213,9 +207,6 @@ def test_a_training_stopped_in_either_of_its_tests_has_the_items_of_one_that_was
     assert {at: items["said"].tolist() for at, items in history.items.items()} == {
         at: items["said"].tolist() for at, items in whole.items.items()
     }
-
-
-# Interruptions
 
 
 def test_a_training_stopped_in_its_test_is_tested_when_it_is_continued(tmp_path):

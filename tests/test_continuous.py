@@ -70,9 +70,6 @@ def assert_alike(outputs, expected, wanted, tolerance):
     assert_all_close(*found, tolerance=tolerance)
 
 
-# Closed forms
-
-
 @every_solver
 @either_gradient
 @pytest.mark.parametrize("power", [0, 2])
@@ -115,9 +112,6 @@ def test_any_linear_problem_is_solved_to_its_tolerance(seed, batch, n, power):
         rate = torch.linalg.eigvalsh(dynamics.matrix + dynamics.matrix.t()).max() / 2 / (power + 1)
         step = 1e-8 * (math.sqrt(start.numel()) + max(start.norm(), exact.norm()))
         assert (end - exact).norm() <= 10 * 100 * step * rate.clamp(min=0).exp()
-
-
-# Pairs that evolve together
 
 
 class Map(nn.Module):
@@ -192,9 +186,6 @@ def test_gradients_of_both_states_and_both_dynamics_are_those_of_finite_differen
         assert torch.autograd.gradcheck(lambda *_: integral((h, a)), wanted, **options, nondet_tol=1e-12)
 
 
-# Function evaluations
-
-
 def counted(solver, start=None, function=lambda t, y: torch.sin(5 * y) + t):
     """A problem solved forwards and its gradients taken: (integral's counts, dynamics' own counts)."""
     dynamics = Rate(function)
@@ -241,9 +232,6 @@ def test_several_integrals_may_share_a_count():
     assert (evaluations.forward, evaluations.backward) == (12, 12)
 
 
-# The error of a step
-
-
 def oscillation(parts):
     """(1,) that is hard, among many that are easy; as one tensor or as two."""
 
@@ -280,9 +268,6 @@ def test_a_tuple_is_solved_as_its_entries_in_one_tensor_would_be(seed, easy, exp
     with torch.no_grad():
         odeint(mixed, (start[:1], start[1:]), torch.tensor([0.0, 1.0]).double(), method="dopri5", **tolerances)
     assert mixed.calls > evaluations[1][0]
-
-
-# Solvers
 
 
 @pytest.mark.parametrize(
@@ -332,9 +317,6 @@ def test_a_batch_of_none_stays_as_it_is(method):
     none, start = torch.zeros(0, dtype=torch.int64), noise(1, 0, 2)
     rows, end = integral.of_rows((start, start), torch.linspace(0, 1, 3), torch.zeros(4, dtype=torch.int64), none)
     assert rows.shape == end.shape == start.shape
-
-
-# Failures
 
 
 def failing(dynamics, solver, start=None):
@@ -516,9 +498,6 @@ def test_two_solutions_have_a_budget_each_backwards_too():
     needed = max(steps_of(count) for k in range(3) for count in vars(solve(1000, 1)).values())
     once, thrice = solve(2 * needed, 1), solve(2 * needed, 3)
     assert thrice.forward > 2 * once.forward and thrice.backward > 2 * once.backward
-
-
-# Convolutions that know the time
 
 
 sizes = {"channels": st.integers(1, 6), "height": st.integers(1, 7), "width": st.integers(1, 7)}

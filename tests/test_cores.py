@@ -180,9 +180,6 @@ def test_parameter_counts(cells, d, n, outputs, count):
         assert sum(parameter.numel() for parameter in core.parameters()) + outputs * (n + 1) == count
 
 
-# ---- errors
-
-
 @pytest.mark.parametrize("name", ["LSTM", "DTRIV"])
 def test_an_unknown_backend_is_named(name):
     with pytest.raises(ValueError, match="backend"):

@@ -20,9 +20,6 @@ counts = st.integers(1, 5)
 seeds = st.integers(0, 2**40)
 
 
-# -------------------------------------------------------------------------------------------------------------- streams
-
-
 def test_streams_are_stable():
     # Written down once: whoever changes how streams are keyed changes every number of every run.
     assert generator(3, "train", 1201).integers(0, 2**32, 3).tolist() == [4232539490, 3361322314, 698638169]
@@ -43,9 +40,6 @@ def test_a_stream_is_named_by_text_and_whole_numbers():
     assert generator(np.int64(3), np.int32(1)).random() == generator(3, 1).random()
     with pytest.raises(TypeError):
         generator(3, 0.5)
-
-
-# -------------------------------------------------------------------------------------------------------------- copying
 
 
 @given(seeds, counts, st.integers(1, 12), st.integers(1, 40), st.integers(1, 20))
@@ -75,9 +69,6 @@ def test_copying_prepare():
     assert (copying.prepare(Path("nowhere"), COPYING)["test_letters"] == arrays["test_letters"]).all()
     other = copying.prepare(Path("nowhere"), COPYING | {"seed": 2})
     assert (other["test_letters"] != arrays["test_letters"]).any()
-
-
-# --------------------------------------------------------------------------------------------------------------- adding
 
 
 @given(seeds, counts, st.integers(2, 60))
@@ -119,9 +110,6 @@ def test_adding_prepare():
     assert all((again[name] == arrays[name]).all() for name in arrays)
 
 
-# --------------------------------------------------------------------------------------------------------------- digits
-
-
 def test_digits():
     arrays = digits.prepare(Path("nowhere"), {})
     assert arrays["train_images"].shape == (1437, 64) and arrays["test_images"].shape == (360, 64)
@@ -132,9 +120,6 @@ def test_digits():
     assert arrays["test_labels"][:10].tolist() == [7, 6, 3, 7, 7, 3, 2, 8, 9, 3]
     assert int(arrays["test_images"].sum()) == 112350
     assert np.bincount(arrays["test_labels"]).tolist() == [36, 36, 35, 37, 36, 37, 36, 36, 35, 36]
-
-
-# ---------------------------------------------------------------------------------------------------------------- mnist
 
 
 def idx(array: np.ndarray) -> bytes:
@@ -184,9 +169,6 @@ def test_mnist_from_a_mirror(from_mirror):
     pixels = arrays["train_images"] / arrays["levels"]
     assert pixels.mean(dtype=np.float64) == pytest.approx(0.1307, abs=1e-4)
     assert pixels.std(dtype=np.float64) == pytest.approx(0.3081, abs=1e-4)
-
-
-# ------------------------------------------------------------------------------------------------------------- settings
 
 
 WRONG = {
@@ -245,9 +227,6 @@ def test_the_registry_and_the_modules_agree():
     assert list(registry["svhn"].files) == [f"{split}_32x32.mat" for split in ("train", "test")]
     packed = registry["cifar10"].files[cifar10.ARCHIVE]
     assert (packed.count, packed.size) == (6, 6 * 10_000 * 3073)
-
-
-# -------------------------------------------------------------------------------------------------------- light imports
 
 
 def test_the_data_layer_imports_neither_torch_nor_scikit_learn():

@@ -286,9 +286,6 @@ def test_a_package_beside_the_working_directory_is_followed(sources, tmp_path_fa
     assert len(set(digests)) == 3
 
 
-# The project's own code, in a copy.
-
-
 def copy_the_library(root):
     shutil.copytree(ROOT / "hidden_dynamics", root / "hidden_dynamics", ignore=shutil.ignore_patterns("__pycache__"))
 

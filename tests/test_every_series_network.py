@@ -143,8 +143,6 @@ def test_rnn_vae_as_released_labels_a_series_by_what_another_one_observed():
     assert (labels[0] != labels[1]).tolist() == [False] * 4 + [True]
 
 
-# ----------------------------------------------------------------------------------- The divergence at a deviation of 0
-
 ZERO = 43.1685  # nats in float32: -1 / 2 - log of the root of the smallest normal number
 ENTRIES = {"Neural-ODE-VAE": 2 * 4, "Sequential VAE": 5 * 4}  # where none is averaged
 
@@ -169,9 +167,6 @@ def test_the_divergence_is_that_of_torch():
     q, p = (torch.distributions.Normal(*each) for each in ((mean, deviation.abs()), (other, its.abs())))
     found = divergence((mean - other) / p.stddev, q.stddev / p.stddev)
     torch.testing.assert_close(found, torch.distributions.kl_divergence(q, p), rtol=1e-10, atol=1e-10)
-
-
-# ------------------------------------------------------------------------------------------------------- What trains it
 
 
 def unused(name, labels):
@@ -216,8 +211,6 @@ def test_parts_are_all_parameters_and_the_penalty_is_of_the_attention_alone(name
         torch.testing.assert_close(network.penalty(None), expected)
     assert theta or network.penalty(None) == 0
 
-
-# --------------------------------------------------------------------------------------------- What has no influence
 
 CERTAIN = [name for name in NETWORKS if "random" not in name]
 
@@ -266,8 +259,6 @@ def test_a_gpu_answers_and_learns_the_same(name, means):
     assert_all_close([each.cpu() for each in there], here, 1e-8)
 
 
-# ------------------------------------------------------------------------------------------------------ As released
-
 CLASSIFIER = 96_901  # of series, two hidden layers of 300 units above 20 entries
 ACTIVITY = {"units": 500, "recognition_size": 100, "recognition_layers": 4, "generative_layers": 2}
 COUNTS = {  # on PhysioNet without a classifier, and on Human Activity with 11 classes
@@ -299,8 +290,6 @@ def test_it_has_as_many_parameters_as_the_released_network(name):
     )
     assert count(cls(task_of("rows", 12, 11), 15, **own | larger)) == of_rows
 
-
-# --------------------------------------------------------------------------------------------------------- Refusals
 
 CHOICES = {
     "RNN GRU-D": ("mean", "decay_gaps"),

@@ -38,9 +38,6 @@ def remote(*urls: str, content: bytes = CONTENT) -> RemoteFile:
     return RemoteFile(size=len(content), sha256=hashlib.sha256(content).hexdigest(), urls=list(urls or NOWHERE))
 
 
-# The server
-
-
 Answer = tuple[int, dict[str, str], bytes | Iterable[bytes]]  # status, headers, body
 
 
@@ -111,9 +108,6 @@ def unreachable() -> str:
 
 def left_behind(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
-
-
-# Downloads
 
 
 @pytest.fixture
@@ -268,9 +262,6 @@ def test_a_silent_server_is_given_up(server: Server, bring):
     given_up.set()
 
 
-# Mirror
-
-
 @pytest.fixture
 def copies(tmp_path: Path) -> Path:
     """The directory of the dataset in a mirror, empty."""
@@ -331,9 +322,6 @@ def test_a_sum_that_no_source_states_is_recorded_at_the_first_download_and_holds
     path.write_bytes(b"another")
     with refused(f"expected .* {remote().sha256}", file=path):
         verify(path, other)
-
-
-# Archives
 
 
 MEMBERS = {f"part_{index}.bin": np.random.default_rng(index).bytes(2000 + index) for index in range(8)}
@@ -414,9 +402,6 @@ def test_an_archive_with_other_members_is_refused(server: Server, tmp_path: Path
         verify(tmp_path / "parts.tar", packed_remote())
 
 
-# The disk
-
-
 def test_a_file_in_place_of_the_directory_is_reported(server: Server, tmp_path: Path, bring):
     (tmp_path / "raw").write_text("not a directory")
     with refused("cannot write", file=tmp_path / "raw" / "data.bin"):
@@ -431,9 +416,6 @@ def test_a_disk_that_refuses_is_reported_and_no_other_address_is_asked(server, t
     with file_size_limit(100_000), refused(f"cannot write .*: {os.strerror(errno.EFBIG)}", file=tmp_path / "data.bin"):
         bring(*urls, content=content)
     assert len(server.requests) == 1 and left_behind(tmp_path) == []
-
-
-# The registry and script
 
 
 def with_file(**changes) -> dict:

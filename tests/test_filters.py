@@ -41,9 +41,6 @@ def loop(filter, g, state=None):
     return torch.stack(outputs), state
 
 
-# ---- against the step
-
-
 @given(filters, lengths)
 def test_over_time_is_step_by_step(filter, length):
     g = noise(length, 2, 3)
@@ -83,9 +80,6 @@ def test_gradients(filter, length):
         return y, *tensors(end)
 
     assert torch.autograd.gradcheck(run, (g, *parts))
-
-
-# ---- closed forms
 
 
 def test_momentum_of_an_impulse_decays():
@@ -130,17 +124,11 @@ def test_rmsprop_is_adam_without_momentum():
     assert RMSProp(0.5, 0.9).eps == 1e-8
 
 
-# ---- Nesterov's schedule
-
-
 @given(restarts, st.integers(0, 1), st.integers(1, 200))
 def test_gamma_is_the_papers(restart, phase, t):
     """Phase 1 is the paper's text, (t mod F)/(t mod F + 3); phase 0 is a step later. Without restarts they agree."""
     expected = [k if restart is None else (k + phase) % restart for k in range(t - 1, t + 4)]
     assert Nesterov(1.0, restart, phase).gamma(t - 1, 5).tolist() == [j / (j + 3) for j in expected]
-
-
-# ---- the recurrence
 
 
 @given(lengths, st.booleans())
@@ -156,9 +144,6 @@ def test_varying_decays(length, with_start):
 def test_second_derivatives():
     x, start = noise(5, 1).requires_grad_(), noise(1, seed=1).requires_grad_()
     assert torch.autograd.gradgradcheck(lambda x, start: linear_recurrence(x, 0.7, start) ** 2, (x, start))
-
-
-# ---- errors
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,6 @@ def assert_alike(network, found, expected):
     assert_all_close(*([each.detach(), *gradients_of(each.sum(), network)] for each in (found, expected)), 1e-11)
 
 
-# The released loops
-
-
 @every_case
 def test_the_loss_and_all_gradients_are_those_of_the_plain_loop(case):
     network, observations = made(case), drawn()
@@ -115,9 +112,6 @@ def test_an_observation_after_the_end_is_refused():
         made("full")(drawn(latest=80, rows=8))
 
 
-# As released
-
-
 def count(module):
     return sum(parameter.numel() for parameter in module.parameters())
 
@@ -154,9 +148,6 @@ def test_the_penalty_of_the_correlation_is_in_the_loss_and_has_no_gradient():
     assert_all_close(gradients_of(with_penalty, network), gradients_of(without, network), 1e-14)
 
 
-# Training in parts
-
-
 @pytest.mark.parametrize("part", ["hidden", "attention"])
 def test_a_part_learns_while_the_other_is_held_fixed(part):
     network, observations = made("evolving, kept"), drawn()
@@ -167,9 +158,6 @@ def test_a_part_learns_while_the_other_is_held_fixed(part):
             parameter.requires_grad_(name == part)
     found = torch.autograd.grad(ours(network, observations), parts[part])
     assert_all_close(found, [whole[parameter] for parameter in parts[part]], 1e-12)
-
-
-# Dropout
 
 
 def test_dropout_is_drawn_anew_wherever_p_is():

@@ -31,9 +31,6 @@ def read(*lines: str) -> dict[str, np.ndarray]:
     return human_activity.parse("\n".join([*lines, ""]).encode())
 
 
-# -------------------------------------------------------------------------------------------------------- the sequences
-
-
 def test_eleven_activities_are_seven_classes():
     arrays = read(*(report(place, activity=activity) for place, activity in enumerate(ACTIVITIES)))
     named = dict(zip(ACTIVITIES, (CLASSES[label] for label in arrays["labels"]), strict=True))

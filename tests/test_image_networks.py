@@ -54,9 +54,6 @@ def gradients(output, network):
     return list(torch.autograd.grad(output, list(network.parameters())))
 
 
-# As configured
-
-
 PARAMETERS = {
     # task, model: published, released; as the released classes have them (facts, Section 4)
     ("mnist_images", "resnet"): (576_778, 576_778),
@@ -113,9 +110,6 @@ def test_maps_have_the_sizes_of_the_papers_tables_or_of_the_released_scripts(con
     with torch.no_grad():
         for given, side in zip((trained, evaluated), sides, strict=True):
             assert network.stem(given).shape == (len(given), 64, side, side)
-
-
-# Plain forms
 
 
 def normed(x, norm):
@@ -214,9 +208,6 @@ def test_rknet_takes_one_step_of_four_evaluations(configured):
     task, network = as_configured(configured, "mnist_images", "rknet")
     task.loss(network, task.batch(0, np.arange(2))).backward()
     assert vars(network.function_evaluations) == {"forward": 4, "backward": 4}
-
-
-# Attention
 
 
 def test_attention_that_does_not_evolve_leaves_an_ode_of_the_hidden_state_alone():

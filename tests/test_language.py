@@ -46,9 +46,6 @@ def gradients(network, output):
     return [parameter.grad.clone() for parameter in network.parameters()]
 
 
-# The model
-
-
 def test_the_papers_model_has_24_221_600_parameters():
     class Treebank:
         vocabulary_size = 10_000
@@ -136,9 +133,6 @@ def flatten(state):
     return found
 
 
-# Dropouts
-
-
 def only(**dropouts):
     return model(dropouts=dropouts, hidden_size=40, embedding_size=50).train()
 
@@ -185,9 +179,6 @@ def test_nothing_is_dropped_in_evaluation():
     dropping, plain = model(dropouts=DROPOUTS).eval(), model().train()
     assert torch.equal(dropping(words(9)).logits, plain(words(9)).logits)
     assert not torch.equal(dropping.train()(words(9)).logits, plain(words(9)).logits)
-
-
-# The task
 
 
 def task_of(train=200, validation=60, test=33, bptt=7, batch_sizes=(4, 1), **regularisation):
@@ -289,9 +280,6 @@ def test_a_network_that_knows_nothing_has_the_vocabularys_size_as_perplexity_and
 def test_settings_and_texts_that_do_not_fit_them_are_refused(changes, complaint):
     with pytest.raises(UserError, match=complaint):
         task_of(**changes)
-
-
-# Segments
 
 
 @given(st.integers(12, 3000), st.integers(1, 4), st.integers(2, 80), st.integers(1, 4), st.integers(0, 5))

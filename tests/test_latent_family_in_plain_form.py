@@ -152,9 +152,6 @@ def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found
     assert_all_close(*(gradients_of(total, network) for total in sums), TOLERANCE)
 
 
-# What is learnt
-
-
 def test_likelihood_and_mse_are_those_of_the_loops_over_features():
     batch, predicted = drawn(3), noise(3, SERIES, 200, D)
     dense = dense_of(batch.targets)
@@ -165,9 +162,6 @@ def test_likelihood_and_mse_are_those_of_the_loops_over_features():
     assert_all_close([vectorised_likelihood(predicted, dense)], [likelihoods], 1e-13)
     assert_all_close([mean_squared_error(targets, batch.targets)], [mse], 1e-13)
     assert_all_close([vectorised_mse(predicted, dense)], [mse], 1e-13)
-
-
-# ODE-RNN
 
 
 @every_batch
@@ -184,8 +178,6 @@ def test_an_ode_rnn_is_the_plain_one(form, labels, steps):
         logits = network.classifier(last).squeeze(1)[None] if labels == "series" else network.classifier(states)
     assert_alike(network, batch, predicted, 0.0, logits)
 
-
-# Recurrent networks
 
 CLASSIC = [name for name in RECONSTRUCTING if "ODE" not in name]
 
@@ -226,8 +218,6 @@ def test_an_rnn_vae_is_the_plain_one(until, labels, order, gap):
         logits = network.classifier(mean).t() if labels == "series" else network.classifier(states)
     assert_alike(network, batch, predicted, plain_divergence(mean, deviation), logits, found=found)
 
-
-# Latent-ODE
 
 LATENT = {"recognition_size": 5, "recognition_layers": 1, "generative_layers": 1, "units": 6, "gru_units": 4}
 L, K = 3, 2
@@ -326,9 +316,6 @@ def test_ace_latent_odes_with_other_attentions_are_the_plain_ones(labels):
     f, g = (each.network for each in (connected.integral.dynamics.f, connected.integral.dynamics.g.cell))
     below = functools.partial(plain_fully_connected, connected.q)
     assert_latent(connected, drawn(labels=labels), PlainRate(f, g, "softmax", "moments"), below=below)
-
-
-# Batches, as the released loader makes them
 
 
 def arrays_of(series=15, seed=0):

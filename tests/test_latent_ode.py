@@ -47,9 +47,6 @@ def noise_of(network):
     return noise(K, N, network.latent, seed=7)
 
 
-# Numbers that are known
-
-
 def test_a_linear_generative_ode_is_the_matrix_exponential():
     network, batch = made("Latent-ODE", "series", **TIGHT), drawn("series")
     linear = nn.Linear(L, L, bias=False).double()
@@ -93,9 +90,6 @@ def test_the_loss_of_rows_is_their_cross_entropy_alone_and_what_the_answer_adds(
     )
 
 
-# Properties
-
-
 @pytest.mark.parametrize("name", ACE)
 @pytest.mark.parametrize("case", ["one series", "constant latents"])
 def test_gradients_are_finite_where_nothing_correlates(name, case):
@@ -107,9 +101,6 @@ def test_gradients_are_finite_where_nothing_correlates(name, case):
     noise = torch.zeros(K, size, network.latent).double() if case == "constant latents" else None
     loss = network.loss(network(batch, noise), batch)
     assert loss.isfinite() and all(gradient.isfinite().all() for gradient in gradients_of(loss, network))
-
-
-# Attention
 
 
 def test_a_random_rate_is_another_at_every_call_whether_training_or_not():

@@ -107,9 +107,6 @@ def plain_gradients(task, values, names, part, clip_norm=None):
     return {name: shrink * gradient for name, gradient in zip(names, found, strict=True)}
 
 
-# In turn
-
-
 @pytest.mark.parametrize("clip_norm", [None, 0.2, 1000.0])
 @pytest.mark.parametrize("alternating", [True, False, None])
 def test_an_iteration_is_a_step_of_sgd_as_written_plainly_for_each_part_or_for_all(alternating, clip_norm):
@@ -204,9 +201,6 @@ def test_the_loop_takes_turns_within_every_iteration_and_records_the_first_loss(
     history, _ = loops.run_loop(tmp_path, spec_of(alternating=True), task, Gated())
     assert [arguments for arguments, _ in task.calls] == [("hidden",), ("attention",)] * 9
     assert len(history.losses) == history.iteration == 9
-
-
-# The schedule
 
 
 sizes = {"batch_size": st.integers(1, 40), "train_size": st.integers(1, 150), "epochs": st.integers(1, 4)}

@@ -101,9 +101,6 @@ def test_the_rollout_is_the_plain_loop_whatever_the_shape(seed, series, rows, la
     assert not any(gradient.any() for gradient in of_all(core, passed, drawn_weights(*(p.shape for p in passed))))
 
 
-# The way over the union times
-
-
 def test_a_gap_is_one_step_or_as_many_points_as_it_has_fiftieths_of_the_span():
     times = torch.tensor([0.0, 0.01, 0.03, 0.08, 0.5, 1.0]).double()  # a fiftieth is 0.02
     order, steps, lengths = gaps(times, "forwards")
@@ -128,9 +125,6 @@ def test_a_single_time_is_reached_by_no_step_and_none_by_none(way):
     assert gaps(torch.empty(0).double(), way) == ([], [], [])
 
 
-# What does not matter
-
-
 @every_way
 def test_without_gradients_the_rollout_is_the_same_to_the_last_bit(way):
     observations, core = drawn(), made()
@@ -149,9 +143,6 @@ def test_without_gradients_no_event_is_kept(monkeypatch):
     with torch.no_grad():
         core(observations, "forwards", rows=False)
     assert [bool(tape) for tape in tapes] == [True, False]
-
-
-# Series in lockstep
 
 
 @given(seed=st.integers(0, 10**6), every=st.sampled_from([None, 1, 2, 3, 7]), way=st.sampled_from(WAYS))

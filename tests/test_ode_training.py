@@ -109,9 +109,6 @@ def test_evaluations_are_means_of_the_iterations_since_the_row_before(configured
         assert row["iteration"] == every * (k + 1)
 
 
-# Failures
-
-
 @contextlib.contextmanager
 def failing(run, during, batch=None):
     """f gives no numbers in the batch number `batch` (its gradient, "backward"), or in an evaluation or the test."""

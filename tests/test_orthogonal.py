@@ -59,9 +59,6 @@ def skew_of(vector, size):
     return matrix - matrix.T
 
 
-# ---- the orthogonal matrix
-
-
 def test_two_dimensions_are_rotations():
     """exp([[0, a], [-a, 0]]) = [[cos a, sin a], [-sin a, cos a]], and angles add up."""
     module = orthogonal(2)
@@ -165,9 +162,6 @@ def test_bad_options_are_named(options, named):
         DynamicTrivialisation(3, **options)
 
 
-# ---- the base
-
-
 def test_a_step_at_interval_1_is_riemannian_descent():
     """B := B exp(-lr S), S the gradient in the tangent space at B, by SGD."""
     module, weight, lr = orthogonal(5, K=1), noise(5, 5, seed=8), 0.1
@@ -244,9 +238,6 @@ def test_single_precision_stays_orthogonal_in_training(K):
     assert torch.linalg.matrix_norm(model.orthogonal_l0() - start) > 0.5
 
 
-# ---- modrelu
-
-
 def test_modrelu_by_hand():
     z = torch.tensor([[-2.0, -0.5, 0.0, 0.5, 2.0]] * 2).T
     b = torch.tensor([-1.0, 0.25])
@@ -254,9 +245,6 @@ def test_modrelu_by_hand():
     assert torch.equal(modrelu(z, b), expected)
     h, _ = modrelu_rnn(z.unsqueeze(0).clone(), torch.zeros(2, 2), b, torch.zeros(5, 2))
     assert torch.equal(h[0], expected)
-
-
-# ---- fused against reference
 
 
 @given(st.integers(1, 20), st.integers(1, 5), st.integers(1, 4), st.integers(2, 6), st.integers(0, 1000))
@@ -323,9 +311,6 @@ def test_segments_share_the_matrix_until_it_changes():
     assert_close(h, model(x[4:], second.detach())[0])
 
 
-# ---- recording
-
-
 @pytest.mark.parametrize("name", ["Momentum, orthogonal", "Adam, orthogonal"])
 @pytest.mark.parametrize("last_only", [False, True])
 def test_recorded_norms_are_those_of_retained_gradients(name, last_only):
@@ -355,9 +340,6 @@ def test_recorded_norms_are_those_of_retained_gradients(name, last_only):
         assert_close(model.gradient_norms, expected)
 
 
-# ---- making, copying, parameters
-
-
 def test_initialisation():
     """W: Kaiming normal, fan in, for a relu: std sqrt(2 / d)."""
     torch.manual_seed(0)
@@ -365,9 +347,6 @@ def test_initialisation():
     assert model.weight_ih_l0.std().item() == pytest.approx(math.sqrt(2 / 129), rel=0.02)
     assert model.bias_l0.abs().max() < 0.01
     assert model.bias_l0.min() < -0.009 and model.bias_l0.max() > 0.009
-
-
-# ---- errors
 
 
 def test_a_changed_output_is_noticed():

@@ -47,9 +47,6 @@ def plainly(content: bytes, quantum: float) -> tuple[list[float], list[dict[str,
     return times, measured
 
 
-# ---------------------------------------------------------------------------------------------------------- the records
-
-
 measurements = st.lists(
     st.tuples(st.integers(0, 2880), st.sampled_from(PARAMETERS), st.integers(-(10**6), 10**6)), min_size=1, max_size=30
 )
@@ -85,8 +82,6 @@ def test_records_without_a_newline_at_their_end_whose_first_rows_have_no_measure
         arrays = parse(texts, outcomes({5: 0, 6: 0}))
         assert arrays["lengths"].tolist() == [2, 2] and arrays["mask"].any(axis=1).tolist() == [False, True] * 2
 
-
-# ------------------------------------------------------------------------------------------------------------ the files
 
 NUMBERS = {"a": range(100, 106), "b": range(200, 206)}
 

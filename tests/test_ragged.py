@@ -51,9 +51,6 @@ class Counting(nn.Module):
         return self.core(x, state)
 
 
-# ---- against the padded computation
-
-
 @pytest.mark.parametrize(("cls", "options", "backend"), VARIANTS)
 @pytest.mark.parametrize("segment_rows", [0, 12])
 def test_ragged_is_padded(cls, options, backend, segment_rows, monkeypatch):
@@ -107,9 +104,6 @@ def test_a_core_whose_state_cannot_be_cut_is_run_over_the_padded_batch(cls, monk
     assert_all_close(actual, with_gradients(padded, core, x, LENGTHS))
 
 
-# ---- segments
-
-
 @given(descending, st.integers(0, 40))
 def test_segments_cover_every_valid_step_in_order(lengths, segment_rows):
     found = segments(torch.tensor(lengths), segment_rows)
@@ -136,9 +130,6 @@ def test_no_other_cuts_are_cheaper(lengths, segment_rows):
 def test_valid_steps_are_those_of_the_mask(trailing):
     x = noise(LENGTHS[0], len(LENGTHS), *trailing)
     assert torch.equal(valid_steps(x, torch.tensor(LENGTHS)), x[mask(LENGTHS, len(x))])
-
-
-# ---- networks
 
 
 class EveryStep:

@@ -77,9 +77,6 @@ def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generate
     assert arrays["mask"].mean() == pytest.approx(observed, rel=0.1)
 
 
-# The splits
-
-
 @pytest.mark.parametrize("count", [3, 11, 250, 1107, 1114])
 def test_the_splits_are_those_of_their_script(count: int):
     np.random.seed(432)

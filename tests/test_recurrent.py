@@ -46,9 +46,6 @@ def pair(name_or_filter):
     return [make_core(name_or_filter, D, N, backend) for backend in ("fused", "reference")]
 
 
-# ---- fused against reference
-
-
 @pytest.mark.parametrize("name", ["Adam", "Adam, slow, eps 1e-16", "RMSProp"])
 @pytest.mark.parametrize("block", [1, 7, STEPS - 1, STEPS])
 def test_blocks_of_adam(name, block, monkeypatch):
@@ -99,9 +96,6 @@ def rounding_of_adam(model, x):
     return torch.finfo(x.dtype).eps * found
 
 
-# ---- against torch, and against the equations
-
-
 @either_backend
 def test_momentum_is_appendix_f(backend):
     """v = mu v + s (W x + b_ih); gates = v + U h + b_hh; i, f, o by sigmoid, g by tanh; c = f c + i g; h = o tanh c."""
@@ -143,9 +137,6 @@ def test_look_ahead_is_the_released_cell(restart):
     assert_close(torch.cat([first, model(x[13:], state)[0]]), expected)
 
 
-# ---- making, copying, parameters
-
-
 def test_srlstm_makes_either_cell():
     assert SRLSTM(D, N, s=1.0, restart=2).filtered() == SRLSTM(D, N, s=1.0, restart=2, cell="filter").filtered()
     ahead = SRLSTM(D, N, s=1.0, restart=4, phase=1, cell="look_ahead", batch_first=True, forget_bias=-4.0)
@@ -174,9 +165,6 @@ def test_initialisation(d, forget_fill):
     assert torch.equal(model.bias_ih_l0, filled if forget_fill == "both" else torch.zeros(4 * n))
     with_own = LSTM.from_torch(nn.LSTM(d, n), filter=LearntFilter(), forget_fill=forget_fill)
     assert with_own.filter.decay == 0.5
-
-
-# ---- memory
 
 
 @pytest.mark.parametrize("name", ["Adam", "RMSProp"])

@@ -72,9 +72,6 @@ def plain_gru(gru, x, h):
     return (1 - z) * torch.tanh(of_x[2 * N :] + r * of_h[2 * N :]) + z * h
 
 
-# ----------------------------------------------------------------------------------------- row by row, and what follows
-
-
 class PlainGRUSimple:
     def __init__(self, network):
         self.network, self.h = network, torch.zeros(N).double()
@@ -164,9 +161,6 @@ def test_at_the_time_of_a_row_what_is_predicted_is_what_was_predicted_of_it(name
     network, batch = made(name), whole(drawn(3))
     asked = network.predict(batch, batch.series, times_of(batch).numpy().astype(np.float32))
     assert_close(asked, network(batch))
-
-
-# --------------------------------------------------------------------------------------------------- latent variables
 
 
 def plain_backward(encoder, inputs):
@@ -271,9 +265,6 @@ def test_the_deep_kalman_filter_forecasts_by_the_transition_from_the_last_mean()
 def test_a_gated_transition_starts_with_the_state_as_it_is():
     linear = SequentialVAE(Task(), N).transition.linear
     assert torch.equal(linear.weight, torch.eye(N)) and not linear.bias.any()
-
-
-# ------------------------------------------------------------------------------------------------------------- of all
 
 
 @every_one

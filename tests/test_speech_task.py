@@ -69,9 +69,6 @@ def padded_loss(network, given, split, target, chosen):
     return chosen_errors.square().mean(), reference
 
 
-# ---- batches
-
-
 @targets
 def test_a_batch_is_inputs_and_targets_sorted_by_length(target):
     given = arrays()
@@ -112,9 +109,6 @@ def test_silence_is_what_the_prepared_frames_of_silence_hold():
     assert frames.shape == (5, BINS) and (frames == SILENCE).all()
 
 
-# ---- loss
-
-
 @targets
 @pytest.mark.parametrize("chosen", [[4, 1, 2, 3], [6], [0, 1, 2, 3, 4, 5, 6]])
 def test_the_loss_is_the_padded_masked_one_of_the_reference_cell(target, chosen, monkeypatch):
@@ -130,9 +124,6 @@ def test_the_loss_is_the_padded_masked_one_of_the_reference_cell(target, chosen,
     gradients = torch.autograd.grad(loss, network.parameters())
     expected_gradients = torch.autograd.grad(expected, [*reference.parameters(), *network.readout.parameters()])
     assert_all_close(gradients, expected_gradients)
-
-
-# ---- evaluation
 
 
 @targets

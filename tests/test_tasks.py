@@ -68,9 +68,6 @@ class Always(nn.Module):
         return self.answer.unsqueeze(-2).expand(*self.answer.shape[:-1], x.shape[1], -1)
 
 
-# Pixels
-
-
 def test_a_pixel_is_its_grey_level_over_the_number_of_levels():
     arrays, task = pixel_arrays(), pixels()
     x, labels = task.batch(0, np.array([4, 2]))
@@ -129,9 +126,6 @@ def test_the_loss_of_knowing_nothing_about_ten_classes_is_their_entropy():
     assert task.evaluate(Always(torch.zeros(10)))["test_loss"] == pytest.approx(math.log(10), rel=1e-6)
 
 
-# Copying
-
-
 def test_a_copying_batch_is_one_hot_letters_blanks_and_the_marker():
     task = copying_task(blanks=7, letters=3, alphabet=8)
     x, targets = task.batch(0, (0, 5))
@@ -171,9 +165,6 @@ def test_the_evaluation_of_copying_is_over_the_whole_test_set_at_once():
     assert task.evaluate(network)["test_loss"] == pytest.approx(expected, rel=1e-6)
 
 
-# Adding
-
-
 def test_an_adding_batch_is_values_and_two_markers_and_the_sum_of_what_they_mark():
     x, targets = adding_task(length=10).batch(0, (0, 6))
     assert x.shape == (10, 6, 2) and x.dtype == torch.float32
@@ -193,9 +184,6 @@ def test_the_evaluation_of_adding_is_over_the_whole_test_set_at_once():
     answers = inputs.reshape(1001, -1) @ network.weight.numpy().astype(np.float64)
     expected = np.mean((answers[:, 0] - arrays["test_targets"]) ** 2)
     assert task.evaluate(network)["test_loss"] == pytest.approx(expected, rel=1e-5)
-
-
-# Tasks without end
 
 
 @pytest.mark.parametrize("make", [copying_task, adding_task])

@@ -54,9 +54,6 @@ def assert_as_torch(arguments, *given, tolerance=1e-12, **options):
     assert repr(ours) == repr(torchs)
 
 
-# ---- torch's cases
-
-
 def torchs_cases(dtype):
     """The inputs by which torch tests its own nn.LSTM."""
     with pytest.MonkeyPatch.context() as patch:
@@ -111,9 +108,6 @@ def test_what_torch_refuses():
     for cls in (nn.LSTM, hd.LSTM, hd.DTRIV):
         with pytest.warns(UserWarning, match="dropout"):
             cls(D, N, dropout=0.5)
-
-
-# ---- every cell, against layers put together by hand
 
 
 def part_of(model, name, suffix, input_size):
@@ -176,9 +170,6 @@ def test_dropout_is_between_layers_and_in_training_alone(name):
     assert_all_close([model(x)[0]], [cut])
 
 
-# ---- states
-
-
 def saved_and_loaded(state):
     file = io.BytesIO()
     torch.save(state, file)
@@ -237,9 +228,6 @@ def test_counts_of_steps_are_on_the_cpu_of_sequences_on_a_gpu(place):
     assert (v.device.type, counts.device.type) == ("cuda", "cpu")
 
 
-# ---- making
-
-
 @pytest.mark.parametrize("name", LSTMS)
 def test_the_weights_are_torchs(name):
     torchs = nn.LSTM(D, N, 2, bidirectional=True)
@@ -268,9 +256,6 @@ def test_device_and_type(name):
     placed.reset_parameters()
     assert all(map(torch.equal, usual.parameters(), placed.parameters()))
     assert torch.isfinite(usual(x)[0]).all()
-
-
-# ---- at work
 
 
 @every_core

@@ -58,9 +58,6 @@ class Breaking(Regression):
         return loss * self.value if network.training and self.batches == self.at else loss
 
 
-# The schedule
-
-
 schedules = st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(1, 150))
 
 
@@ -103,9 +100,6 @@ def test_endless_data_has_epochs_of_the_iterations_configured():
     assert schedule.indices(0) == (0, (0, 32)) and schedule.indices(51) == (2, (51, 32))
 
 
-# Steps
-
-
 def test_two_groups_of_parameters_have_an_optimiser_each_and_both_step(tmp_path):
     """As written plainly: the error's gradients, one clipping of them all, a step of SGD by the group's own rate."""
     rates = {"slow": 0.001, "fast": 0.1}
@@ -141,9 +135,6 @@ def test_optimisers_that_do_not_fit_the_groups_or_refuse_their_arguments(groups,
         optimisers.build(Linear(groups), settings)
 
 
-# Divergence
-
-
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_a_loss_that_is_not_finite_ends_the_training_before_it_touches_a_parameter(tmp_path, value):
     history, network = run_loop(tmp_path / "diverges", task=Breaking(at=7, value=value))
@@ -154,9 +145,6 @@ def test_a_loss_that_is_not_finite_ends_the_training_before_it_touches_a_paramet
     assert all(math.isfinite(loss) for loss in history.losses)
     again, same = run_loop(tmp_path / "diverges", task=Breaking(at=1, value=value))  # it is not taken up again
     assert vars(again) == vars(history) and state_of(same) == state_of(network)
-
-
-# What is reported
 
 
 ROWS = [
@@ -259,9 +247,6 @@ def test_numbers_of_a_whole_run_are_among_what_it_measured(tmp_path):
     assert of_history([], [[0.0, 1.0]]) == {"gradient_share": pytest.approx(1e-12)} and of_history([], []) == {}
 
 
-# Checkpoints
-
-
 def test_the_checkpoint_of_another_run_is_ignored(tmp_path, capsys):
     assert Checkpoint(tmp_path, "abc").load() is None
     Checkpoint(tmp_path, "abc").save({"x": 1})
@@ -344,9 +329,6 @@ def test_training_continues_with_the_same_numbers_from_the_last_checkpoint_that_
     rest = Regression()
     assert_same(*run_loop(tmp_path / "stopped", task=rest), whole)
     assert rest.batches == left and capsys.readouterr().err.count("is damaged") == len(damaged)
-
-
-# Signals
 
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT]
@@ -604,9 +586,6 @@ def test_a_sigint_that_is_ignored_stays_so_sigterm_is_obeyed_even_then_and_both_
     assert [signal.getsignal(signum) for signum in SIGNALS] == 2 * [signal.SIG_IGN]
 
 
-# The arithmetic
-
-
 @pytest.mark.parametrize("precision", ["fp32", "tf32"])
 def test_the_arithmetic_is_deterministic_and_of_the_precision_asked_for(precision, monkeypatch):
     """With a GPU, torch takes its deterministic algorithms and warns of what has none."""
@@ -635,9 +614,6 @@ def test_several_threads_add_in_one_order():
     assert not torch.utils.deterministic.fill_uninitialized_memory
     devices.set_arithmetic(1, "fp32")
     assert torch.are_deterministic_algorithms_enabled() == torch.cuda.is_available()
-
-
-# scripts/train.py, in this process
 
 
 TRAINING = {"epochs": 6, "iterations_per_epoch": 1, "evaluate_every": 4, "batch_size": 8}
@@ -873,9 +849,6 @@ def test_runs_in_one_process_are_those_of_a_process_each(workplace, call):
     assert numbers() == together
 
 
-# Bad input to scripts/train.py
-
-
 def one_line(err):
     return err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n")
 
@@ -930,9 +903,6 @@ def test_a_misspelt_hyperparameter_is_sought_where_it_is_set(workplace, call, pr
     monkeypatch.setattr(script, "load", lambda settings: load(settings, project.directory))
     code, _, err = call(workplace.arguments(workplace.config(settings=None if file else key)))
     assert code == 1 and f"Check them in {place}." in err and "misspelt" in err
-
-
-# A run that fails among others
 
 
 @pytest.fixture
