@@ -98,13 +98,6 @@ def plain_likelihood(predicted, targets):
     return torch.stack(likelihoods)
 
 
-def vectorised_likelihood(predicted, targets):
-    """The same in one expression over all that is dense."""
-    counts = targets.mask.sum(1)
-    density = -((predicted - targets.values) ** 2) / (2 * NOISE**2) - math.log(NOISE) - 0.5 * math.log(2 * math.pi)
-    return ((density * targets.mask).sum(2) / counts.clamp(min=1)).mean((1, 2))
-
-
 def plain_mse(predicted, targets):
     """The mean of each feature's mean squared error, 0 of one that was not observed, over features, series, samples."""
     samples, size, _, features = predicted.shape
@@ -116,11 +109,6 @@ def plain_mse(predicted, targets):
                 if seen.any():
                     total += ((predicted[k, n, seen, d] - targets.values[n, seen, d]) ** 2).mean()
     return total / (samples * size * features)
-
-
-def vectorised_mse(predicted, targets):
-    squares = (predicted - targets.values) ** 2 * targets.mask
-    return (squares.sum(2) / targets.mask.sum(1).clamp(min=1)).mean()
 
 
 def plain_divergence(mean, deviation):

@@ -86,18 +86,6 @@ def test_batch_first_and_no_batch(name):
         assert_all_close(tensors(single), [part[..., 0, :] for part in tensors(end)])
 
 
-@every_core
-@either_backend
-def test_detached_state_cuts_the_graph(name, backend):
-    core, x = make(name, backend), noise(10, BATCH, D).requires_grad_()
-    _, state = core(x[:5])
-    cut = state.detach()
-    assert all(torch.equal(a, b) and not a.requires_grad for a, b in zip(tensors(cut), tensors(state), strict=True))
-    (grad,) = torch.autograd.grad(core(x[5:], cut)[0].sum(), x)
-    assert not grad[:5].any()
-    assert grad[5:].any()
-
-
 LOOK_AHEAD = (SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"})
 
 

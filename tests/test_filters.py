@@ -91,16 +91,6 @@ def test_momentum_of_an_impulse_decays():
     assert_close(y[3:], 2.0 * 0.5 * 0.8**t)
 
 
-def test_nesterov_of_an_impulse_telescopes():
-    """j/(j + 3) for j = k, ..., n multiplies to k (k + 1) (k + 2) / ((n + 1) (n + 2) (n + 3))."""
-    first = 4  # the impulse comes at t = 5, where j = 4; the first factor is that of j = 5
-    g = torch.zeros(80, 1, dtype=torch.float64)
-    g[first] = 1.0
-    y, _ = Nesterov(0.7)(g)
-    k, n = first + 1, torch.arange(first, 80, dtype=torch.float64).unsqueeze(1)
-    assert_close(y[first:], 0.7 * k * (k + 1) * (k + 2) / ((n + 1) * (n + 2) * (n + 3)))
-
-
 def test_nesterov_of_a_constant_is_a_quarter_of_the_time():
     """u_j = j/(j + 3) u_{j-1} + 1 has the solution (j + 4)/4 from u_0 = 1 on."""
     y, _ = Nesterov(1.0)(torch.ones(100, 1, dtype=torch.float64))

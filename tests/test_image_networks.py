@@ -197,31 +197,10 @@ def test_an_ode_net_is_a_stem_a_solution_and_a_head(augmented):
     assert output.state.shape == (5, 4 + augmented, 2, 2) and output.attention is None
 
 
-def still(module):
-    """Dynamics of the solution that does not move."""
-    last = norms_of(module)[-1]
-    with torch.no_grad():
-        last.weight.zero_(), last.bias.zero_()
-
-
 def test_rknet_takes_one_step_of_four_evaluations(configured):
     task, network = as_configured(configured, "mnist_images", "rknet")
     task.loss(network, task.batch(0, np.arange(2))).backward()
     assert vars(network.function_evaluations) == {"forward": 4, "backward": 4}
-
-
-def test_attention_that_does_not_evolve_leaves_an_ode_of_the_hidden_state_alone():
-    """g = 0: dh/dt = f(t, h * sigmoid(q(h(0)))), and a(1) = q(h(0))."""
-    network = tiny()
-    still(network.integral.dynamics.g)
-    output = network(images())
-    start = plain_stem(network.stem, images(), 1)
-    attention = plain_layers(network.q, start)
-    f = network.integral.dynamics.f
-    end, _ = final(lambda t, h: plain_layers(f, h * torch.sigmoid(attention), t), start, **STEPS)
-    expected = [end, attention, plain_head(network.head, end)]
-    assert_all_close([output.state, output.attention, output.logits], expected, 1e-12)
-    assert (end - start).abs().max() > 0.05
 
 
 @pytest.mark.parametrize("penalty", [PENALTY, {"weight": 0.2, "norm": 1, "of": "logits"}], ids=["l2", "l1"])
@@ -254,17 +233,6 @@ def test_trained_all_together_it_is_the_released_code_with_both_states_in_one_ba
     found = [[value.detach(), *gradients(value, network)] for value in (loss, expected)]
     assert_all_close(*found, 1e-9)
     assert all(gradient.any() for gradient in found[0][1:])
-
-
-def test_both_ways_to_the_gradients_agree():
-    found = []
-    for adjoint in (True, False):
-        network = tiny({**STEPS, "adjoint": adjoint})
-        output = network(images(batch=2))
-        loss = output.logits.square().sum() + network.penalty(output)
-        found.append([loss.detach(), *gradients(loss, network)])
-        assert (network.function_evaluations.backward > 0) == adjoint
-    assert_all_close(*found, 1e-3)
 
 
 @pytest.mark.parametrize("norm", [1, 2])

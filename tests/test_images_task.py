@@ -69,23 +69,6 @@ def test_the_crops_are_those_of_the_padded_image_at_every_place(channels: int, p
             assert np.array_equal(task.crops[:, :, row, column].numpy(), expected)
 
 
-def test_a_batch_is_cut_from_its_images_at_the_drawn_places():
-    arrays = noise()
-    task = task_of(arrays, select_on="test")
-    padded = np.pad(arrays["train_images"], ((0, 0), (PAD, PAD), (PAD, PAD), (0, 0)))
-    chosen = np.array([3, 59, 0, 17, 3])
-    crops, labels = task.batch(4, chosen)
-    assert crops.shape == (5, 3, CROP, CROP) and crops.dtype == torch.float32
-    assert labels.dtype == torch.int64 and labels.tolist() == arrays["train_labels"][chosen].tolist()
-    for crop, index in zip(crops, chosen, strict=True):
-        candidates = [
-            padded[index, row : row + CROP, column : column + CROP] / np.float32(255)
-            for row in range(PLACES)
-            for column in range(PLACES)
-        ]
-        assert sum(np.array_equal(crop.permute(1, 2, 0).numpy(), candidate) for candidate in candidates) == 1
-
-
 def test_the_places_are_uniform_and_rows_and_columns_independent():
     task = task_of(numbered(2000), select_on="test")
     drawn = np.concatenate([cut_at(everything(task, epoch)[0]) for epoch in range(1, 6)])

@@ -3,7 +3,6 @@
 import gc
 import weakref
 
-import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, noise, randomised
@@ -101,24 +100,6 @@ def test_the_rollout_is_the_plain_loop_whatever_the_shape(seed, series, rows, la
     assert not any(gradient.any() for gradient in of_all(core, passed, drawn_weights(*(p.shape for p in passed))))
 
 
-def test_a_gap_is_one_step_or_as_many_points_as_it_has_fiftieths_of_the_span():
-    times = torch.tensor([0.0, 0.01, 0.03, 0.08, 0.5, 1.0]).double()  # a fiftieth is 0.02
-    order, steps, lengths = gaps(times, "forwards")
-    assert order == [0, 1, 2, 3, 4, 5] and steps == [1, 1, 1, 1, 20, 24]
-    assert lengths == pytest.approx([0.01, 0.01, 0.02, 0.05, 0.42 / 20, 0.5 / 24])
-    order, steps, lengths = gaps(times, "backwards")
-    assert order == [5, 4, 3, 2, 1, 0] and steps == [1, 24, 20, 1, 1, 1]
-    assert lengths == pytest.approx([-0.01, -0.5 / 24, -0.42 / 20, -0.05, -0.02, -0.01])
-    order, steps, lengths = gaps(times, "released")
-    assert order == [0, 1, 2, 3, 4, 5] and steps == [1, 1, 1, 1, 1, 20]
-    assert lengths == pytest.approx([-0.01, 1, -0.01, -0.02, -0.05, -0.42 / 20])
-
-
-def test_the_first_gap_may_be_several_steps_of_a_short_span():
-    _, steps, lengths = gaps(torch.tensor([0.0, 0.05, 0.11]).double(), "backwards")
-    assert steps == [3, 26, 21] and lengths == pytest.approx([-0.01 / 3, -0.06 / 26, -0.05 / 21])
-
-
 @every_way
 def test_a_single_time_is_reached_by_no_step_and_none_by_none(way):
     assert gaps(torch.tensor([0.3]).double(), way) == ([0], [0], [0.0])
@@ -143,27 +124,6 @@ def test_without_gradients_no_event_is_kept(monkeypatch):
     with torch.no_grad():
         core(observations, "forwards", rows=False)
     assert [bool(tape) for tape in tapes] == [True, False]
-
-
-@given(seed=st.integers(0, 10**6), every=st.sampled_from([None, 1, 2, 3, 7]), way=st.sampled_from(WAYS))
-@example(seed=188189, every=None, way="forwards").via("one row")
-def test_each_series_takes_all_steps_in_turn_and_meets_its_rows_among_them(seed, every, way):
-    observations = drawn(seed)
-    over = gaps(observations.times, way)
-    plan = lockstep(observations, over, every)
-    lengths = np.repeat(over.lengths, over.steps)
-    until = dict(zip(over.order, np.cumsum(over.steps), strict=True))
-    before = dict(zip(over.order, np.cumsum(over.steps) - over.steps, strict=True))
-    at = np.empty(len(plan.order), dtype=np.int64)
-    at[plan.order.numpy()] = np.repeat(plan.jumps.times.numpy(), plan.jumps.offsets.diff().numpy())
-    for series in range(observations.size):
-        taken = plan.lengths[:, series, 0].numpy()
-        assert taken[taken != 0].tolist() == lengths.tolist()
-    for row, (series, time) in enumerate(zip(observations.series, observations.rows_of_times().tolist(), strict=True)):
-        taken = plan.lengths[:, series, 0].numpy() != 0
-        assert taken[: at[row]].sum() == until[time] and taken[: plan.left[row]].sum() == before[time]
-        assert every is None or at[row] % every == 0
-    assert torch.equal(plan.jumps.values, observations.values[plan.order])
 
 
 def test_jumps_come_together_where_rows_are_few_and_each_by_itself_where_they_are_many():

@@ -1,7 +1,5 @@
 """The tasks: what a batch holds, the loss of a known answer, and that an evaluation covers the whole test set."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -119,13 +117,6 @@ def test_the_evaluation_of_pixels_is_over_the_whole_test_set_at_once():
     assert measured["test_accuracy"] == (logits.argmax(1) == labels).sum().item() / 1100
 
 
-def test_the_loss_of_knowing_nothing_about_ten_classes_is_their_entropy():
-    task = pixels()
-    batch = task.batch(0, np.arange(30))
-    assert task.loss(Always(torch.zeros(10)), batch).item() == pytest.approx(math.log(10), rel=1e-6)
-    assert task.evaluate(Always(torch.zeros(10)))["test_loss"] == pytest.approx(math.log(10), rel=1e-6)
-
-
 def test_a_copying_batch_is_one_hot_letters_blanks_and_the_marker():
     task = copying_task(blanks=7, letters=3, alphabet=8)
     x, targets = task.batch(0, (0, 5))
@@ -137,23 +128,6 @@ def test_a_copying_batch_is_one_hot_letters_blanks_and_the_marker():
     assert (symbols[3:10] == 0).all() and (symbols[10] == 9).all() and (symbols[11:] == 0).all()
     assert (targets[:10] == 0).all() and torch.equal(targets[10:], symbols[:3])
     assert (task.input_size, task.output_size) == (10, 9)
-
-
-def best_without_memory(task):
-    """Blank with certainty until the marker, then each letter alike and never blank."""
-    answer = torch.full((task.blanks + 2 * task.letters, task.output_size), -1e4)
-    answer[: task.blanks + task.letters, 0] = 1e4
-    answer[task.blanks + task.letters :, 1:] = 0.0
-    return Always(answer)
-
-
-@pytest.mark.parametrize(("blanks", "letters", "alphabet"), [(7, 3, 8), (20, 5, 4), (1000, 10, 8)])
-def test_the_best_answer_without_memory_has_the_naive_train_loss(blanks, letters, alphabet):
-    task = copying_task(blanks=blanks, letters=letters, alphabet=alphabet, test_size=40)
-    expected = letters * math.log(alphabet) / (blanks + 2 * letters)
-    assert task.naive["train_loss"]["no memory"] == pytest.approx(expected, rel=1e-12)
-    assert task.loss(best_without_memory(task), task.batch(0, (3, 16))).item() == pytest.approx(expected, rel=1e-5)
-    assert task.evaluate(best_without_memory(task))["test_loss"] == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_evaluation_of_copying_is_over_the_whole_test_set_at_once():
