@@ -257,6 +257,10 @@ def test_a_gpu_answers_and_learns_the_same(name, means):
     here = learnt(network, called)
     there = learnt(network.cuda(), called.to("cuda"))
     assert_all_close([each.cpu() for each in there], here, 1e-8)
+    if name in FORECASTERS:
+        asked = called.series[:5], np.full(5, 2.5, np.float32)
+        forecasts = [network.to(at).predict(called.to(at), asked[0].to(at), asked[1]) for at in ("cpu", "cuda")]
+        assert_all_close([forecasts[1].cpu()], [forecasts[0]], 1e-8)
 
 
 CLASSIFIER = 96_901  # of series, two hidden layers of 300 units above 20 entries

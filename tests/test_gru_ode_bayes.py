@@ -148,18 +148,6 @@ def test_the_penalty_of_the_correlation_is_in_the_loss_and_has_no_gradient():
     assert_all_close(gradients_of(with_penalty, network), gradients_of(without, network), 1e-14)
 
 
-@pytest.mark.parametrize("part", ["hidden", "attention"])
-def test_a_part_learns_while_the_other_is_held_fixed(part):
-    network, observations = made("evolving, kept"), drawn()
-    whole = dict(zip(network.parameters(), gradients_of(ours(network, observations), network), strict=True))
-    parts = network.parts()
-    for name, parameters in parts.items():
-        for parameter in parameters:
-            parameter.requires_grad_(name == part)
-    found = torch.autograd.grad(ours(network, observations), parts[part])
-    assert_all_close(found, [whole[parameter] for parameter in parts[part]], 1e-12)
-
-
 def test_dropout_is_drawn_anew_wherever_p_is():
     """A mask after a jump is the one before the next of that series where neither a step, of 0.25, nor another series'
     jump lies between."""

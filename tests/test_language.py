@@ -72,15 +72,6 @@ def test_without_dropout_it_is_an_embedding_stock_layers_and_the_embedding_once_
     torch.testing.assert_close(gradients(network, output.logits.square().sum())[0], tied, rtol=1e-12, atol=1e-12)
 
 
-def test_what_is_carried_can_be_kept_by_a_checkpoint(tmp_path):
-    for name in LSTMS:
-        hidden_state = map_tensors(torch.Tensor.detach, model(name)(words(3)).hidden_state)
-        torch.save(hidden_state, tmp_path / "state")
-        again = torch.load(tmp_path / "state", weights_only=True)
-        nothing = model(name).eval()(words(2), hidden_state).logits - model(name).eval()(words(2), again).logits
-        assert not nothing.any()
-
-
 def test_filters_that_are_not_carried_start_anew_while_h_and_c_go_on():
     carrying, anew = (model("SR", carry_filter=carry).eval() for carry in (True, False))
     start = carrying(words(4)).hidden_state

@@ -72,10 +72,16 @@ class Fitting(TaskOfParts):
         self.calls.append((arguments[1:], values_of(network)))
         loss = self.plain(network, *arguments)
         if len(self.calls) == self.broken:
-            if isinstance(self.value, Exception):
+            if self.value is BACKWARD:
+                loss.register_hook(self.fail)
+            elif isinstance(self.value, Exception):
                 raise self.value
-            return loss * self.value
+            else:
+                loss = loss * self.value
         return loss
+
+    def fail(self, gradient):
+        raise BACKWARD
 
     def evaluate(self, network):
         return {"test_loss": self.plain(network, (self.x, self.y)).item()}
@@ -126,11 +132,23 @@ def test_an_iteration_is_a_step_of_sgd_as_written_plainly_for_each_part_or_for_a
     assert [arguments for arguments, _ in task.calls] == 4 * [(part,) if alternating else () for part, _ in turns]
 
 
-FAILURE = SolverFailure("state not finite", 0.5, 3, "forward")
+FORWARD, BACKWARD = (SolverFailure("state not finite", 0.5, 3, during) for during in ("forward", "backward"))
 
 
-def a_learning(broken, value, frozen=()):
-    """What an iteration that breaks at this loss leaves: the task, the network, what it gave or raised."""
+@pytest.mark.parametrize(
+    ("broken", "frozen", "value"),
+    [
+        *(
+            (broken, [], value)
+            for broken in (1, 2)
+            for value in (1.0, math.nan, math.inf, -math.inf, FORWARD, BACKWARD)
+        ),
+        *((1, [part], value) for part in PARTS for value in (math.nan, FORWARD)),
+    ],
+    ids=str,
+)
+def test_a_loss_that_is_not_finite_moves_nothing_and_the_parts_before_it_have_learnt(broken, frozen, value):
+    """Afterwards the parameters have gradients that had them before."""
     task, network = Fitting(broken, value), Gated()
     for name in frozen:
         getattr(network, name).requires_grad_(False)
@@ -138,48 +156,12 @@ def a_learning(broken, value, frozen=()):
         outcome = learn(task, network, optimisers.build(network, SGD), (task.x, task.y), ALTERNATING)
     except SolverFailure as failure:
         outcome = failure
-    return task, network, outcome
-
-
-@pytest.mark.parametrize(
-    ("broken", "frozen", "value"),
-    [
-        *((broken, [], value) for broken in (1, 2) for value in (1.0, math.nan, FAILURE)),
-        *((1, [part], value) for part in PARTS for value in (math.nan, FAILURE)),
-    ],
-    ids=str,
-)
-def test_afterwards_the_parameters_have_gradients_that_had_them_before(broken, frozen, value):
-    _, network, _ = a_learning(broken, value, frozen)
     assert [name for name, parameter in network.named_parameters() if not parameter.requires_grad] == frozen
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, FAILURE], ids=str)
-def test_a_loss_that_is_not_finite_moves_nothing_and_the_parts_before_it_have_learnt(value):
-    for broken in (1, 2):
-        task, network, outcome = a_learning(broken, value)
-        assert outcome is value if value is FAILURE else not math.isfinite(outcome)
-        assert len(task.calls) == broken
-        assert moved(task.calls[-1][1], values_of(network)) == []
-        assert moved(task.calls[0][1], values_of(network)) == (["hidden"] if broken == 2 else [])
-
-
-def test_a_failure_while_gradients_are_taken_leaves_requires_grad_as_it_was():
-    class Failing(Gated):
-        def forward(self, x):
-            result = super().forward(x)
-            result.register_hook(self.fail)
-            return result
-
-        def fail(self, gradient):
-            raise SolverFailure("step budget exceeded", 0.2, 9, "backward")
-
-    task, network = Fitting(), Failing()
-    before = values_of(network)
-    with pytest.raises(SolverFailure, match="backward"):
-        learn(task, network, optimisers.build(network, SGD), (task.x, task.y), ALTERNATING)
-    assert all(parameter.requires_grad for parameter in network.parameters())
-    assert moved(before, values_of(network)) == []
+    if value == 1.0:
+        return
+    assert outcome is value if value in (FORWARD, BACKWARD) else not math.isfinite(outcome)
+    assert len(task.calls) == broken and moved(task.calls[-1][1], values_of(network)) == []
+    assert moved(task.calls[0][1], values_of(network)) == (["hidden"] if broken == 2 else [])
 
 
 def spec_of(**training):
@@ -192,6 +174,8 @@ def test_a_network_without_parts_cannot_be_trained_in_turn(tmp_path):
     with pytest.raises(UserError, match=complaint):
         loops.run_loop(tmp_path, spec_of(alternating=True), task, Whole())
     assert task.calls == [] and list(tmp_path.iterdir()) == []
+    with pytest.raises(UserError, match="training.alternating: Regression has no loss of a part"):
+        loops.run_loop(tmp_path, spec_of(alternating=True), network=Gated())
     history, _ = loops.run_loop(tmp_path, spec_of(alternating=False), Fitting(), Whole())
     assert history.iteration == 9
 

@@ -10,7 +10,7 @@ import torch
 from cases import Watching, assert_all_close, assert_close, make_core, noise
 from torch import nn
 
-from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
+from hidden_dynamics.models.recurrent.modrelu import modrelu
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV, MomentumDTRIV
 from hidden_dynamics.models.recurrent.trivialisation import (
     DynamicTrivialisation,
@@ -193,15 +193,6 @@ def test_nearest_orthogonal():
     """Of Q S with S symmetric positive definite, it is Q."""
     q, s = torch.linalg.qr(noise(5, 5))[0], noise(5, 5, seed=1)
     assert_close(nearest_orthogonal(q @ (s @ s.T + torch.eye(5))), q)
-
-
-def test_modrelu_by_hand():
-    z = torch.tensor([[-2.0, -0.5, 0.0, 0.5, 2.0]] * 2).T
-    b = torch.tensor([-1.0, 0.25])
-    expected = torch.tensor([[-1.0, 0.0, 0.0, 0.0, 1.0], [-2.25, -0.75, 0.0, 0.75, 2.25]]).T
-    assert torch.equal(modrelu(z, b), expected)
-    h, _ = modrelu_rnn(z.unsqueeze(0).clone(), torch.zeros(2, 2), b, torch.zeros(5, 2))
-    assert torch.equal(h[0], expected)
 
 
 @pytest.mark.parametrize("name", ["DTRIV", "Momentum, orthogonal"])

@@ -105,25 +105,18 @@ def test_a_core_whose_state_cannot_be_cut_is_run_over_the_padded_batch(cls, monk
 
 
 @given(descending, st.integers(0, 40))
-def test_segments_cover_every_valid_step_in_order(lengths, segment_rows):
-    found = segments(torch.tensor(lengths), segment_rows)
-    assert found[0][0] == 0 and found[-1][1] == lengths[0]
-    assert all(one[1] == other[0] for one, other in itertools.pairwise(found))
-    for start, end, count in found:
-        assert start < end
-        assert count == sum(length > start for length in lengths)
+def test_segments_cover_every_valid_step_in_order_and_no_other_cuts_are_cheaper(lengths, segment_rows):
+    def segmented(cuts):
+        pieces = itertools.pairwise([0, *cuts, lengths[0]])
+        return [(start, end, sum(length > start for length in lengths)) for start, end in pieces]
 
+    def cost(pieces):
+        return sum((end - start) * count + segment_rows for start, end, count in pieces)
 
-@given(descending, st.integers(0, 40))
-def test_no_other_cuts_are_cheaper(lengths, segment_rows):
-    def cost(cuts):
-        pieces = list(itertools.pairwise([0, *cuts, lengths[0]]))
-        return sum((end - start) * sum(n > start for n in lengths) + segment_rows for start, end in pieces)
-
-    inner = range(1, lengths[0])
-    cheapest = min(cost(cuts) for k in range(len(inner) + 1) for cuts in itertools.combinations(inner, k))
-    found = segments(torch.tensor(lengths), segment_rows)
-    assert cost([end for _, end, _ in found[:-1]]) == cheapest
+    inner, found = range(1, lengths[0]), segments(torch.tensor(lengths), segment_rows)
+    assert found == segmented([end for _, end, _ in found[:-1]]) and all(start < end for start, end, _ in found)
+    ways = (cuts for k in range(len(inner) + 1) for cuts in itertools.combinations(inner, k))
+    assert cost(found) == min(cost(segmented(cuts)) for cuts in ways)
 
 
 @pytest.mark.parametrize("trailing", [(), (4,), (2, 3)])

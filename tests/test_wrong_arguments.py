@@ -36,10 +36,10 @@ def solved(f, g, solver):
 
 
 NUMBERS = {
-    "mu": (lambda v: hd.MomentumLSTM(1, 2, mu=v, s=1.0), ["0.5", None, True, NAN, 1.0]),
-    "s": (lambda v: hd.NAGLSTM(1, 2, s=v), [math.inf, -math.inf, NAN, 0, "1", [1.0]]),
+    "mu": (lambda v: hd.MomentumLSTM(1, 2, mu=v, s=1.0), ["0.5", None, True, NAN, 1.0, -0.1]),
+    "s": (lambda v: hd.NAGLSTM(1, 2, s=v), [math.inf, -math.inf, NAN, 0, -1.0, "1", [1.0]]),
     "eps": (lambda v: hd.AdamLSTM(1, 2, mu=0.5, s=1.0, beta=0.5, eps=v), [math.inf, NAN, 0.0, None]),
-    "beta": (lambda v: hd.RMSPropDTRIV(1, 2, s=1.0, beta=v), [1.0, NAN, "0"]),
+    "beta": (lambda v: hd.RMSPropDTRIV(1, 2, s=1.0, beta=v), [1.0, NAN, "0", -0.5]),
     "restart": (lambda v: hd.SRLSTM(1, 2, s=1.0, restart=v), [1.5, NAN, True, 0, -1, "6"]),
     "phase": (lambda v: hd.Nesterov(1.0, 6, v), [NAN, 1.5, -1, None]),
     "forget_bias": (lambda v: hd.LSTM(1, 2, forget_bias=v), [NAN, math.inf, "1"]),
