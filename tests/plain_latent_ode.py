@@ -19,11 +19,7 @@ NOISE = 0.01  # of an observation
 
 @dataclass
 class Dense:
-    """
-    Attributes:
-        times: (U,), of the union.
-        values, mask: (N, U, D); both 0 where nothing was observed.
-    """
+    """A batch: the union's times, (U,); values and mask, (N, U, D), both 0 where nothing was observed."""
 
     times: Tensor
     values: Tensor
@@ -47,12 +43,8 @@ def rows_of(answers, observations):
 
 
 def plain_batch(records, low, divisor):
-    """The union of the records' times, divided by the last of them, and their values as (x - low) / divisor.
-
-    Args:
-        records: (times, values, mask) of each, as they were prepared.
-        low, divisor: (D,); a divisor of 0 counts as 1.
-    """
+    """The union of the times of records (times, values, mask), divided by the last of them, and their values as
+    (x - low) / divisor, a divisor of 0 counted as 1."""
     union = sorted({float(t) for times, _, _ in records for t in times})
     shape = (len(records), len(union), len(low))
     values, mask = torch.zeros(shape, dtype=torch.float64), torch.zeros(shape, dtype=torch.float64)
@@ -151,11 +143,8 @@ def plain_unit(unit, y, s, x):
 
 
 def plain_rollout(core, dense, way):
-    """The means after each visit, (U, N, S) by union time, and the last mean and deviation.
-
-    Args:
-        way: "backwards"; "released", forwards, but by the steps of the way backwards; "forwards", by the true ones.
-    """
+    """The means after each visit, (U, N, S) by union time, and the last mean and deviation. The way is "backwards";
+    "released", forwards, but by the steps of the way backwards; "forwards", by the true ones."""
     times, size = dense.times.tolist(), len(dense.values)
     y = s = dense.values.new_zeros(size, core.size)
     least, after = (times[-1] - times[0]) / 50, {}
@@ -219,13 +208,9 @@ def plain_fully_connected(q, z):
 
 
 class PlainRate(torch.nn.Module):
-    """The rate of [z; a], (K, N + L, L), the attention of each sample below its series. Both see z' = z w^T.
-
-    Args:
-        f, g: of z'.
-        mixing: how w is made of a: "softmax", of rows; "raw", a itself.
-        rate: "moments", g(z')^T z' / N; "random", a new linear map of all series' g(z') in every evaluation.
-    """
+    """The rate of [z; a], (K, N + L, L), the attention of each sample below its series. f and g see z' = z w^T, where w
+    is the "softmax" of a's rows, or a itself, "raw"; a's rate is g(z')^T z' / N, "moments", or "random", a new linear
+    map of all series' g(z') in every evaluation."""
 
     def __init__(self, f, g, mixing, rate):
         super().__init__()
@@ -283,14 +268,8 @@ class Flow(torch.nn.Module):
 
 @dataclass
 class Walk:
-    """
-    Attributes:
-        predicted: (K, N, U, D) at the union times of the targets.
-        states: (K, N, U, ...), of which [z, ...] is the start.
-        end: (K, N, ...), the state at the time 1.
-        z: (K, N, L), the samples.
-        mean, std: (N, L), of z.
-    """
+    """What is predicted at the union times of the targets, (K, N, U, D), the states there, (K, N, U, ...), that at the
+    time 1, (K, N, ...), and the samples z, (K, N, L), with their mean and deviation, (N, L)."""
 
     predicted: Tensor
     states: Tensor
@@ -301,15 +280,8 @@ class Walk:
 
 
 def plain_latent_ode(network, context, times, noise, rate, below=None, start="zero", beside=0):
-    """A Latent-ODE's answer at `times`, (U,).
-
-    Args:
-        noise: (K, N, L), what z is drawn from.
-        rate: of the state.
-        below: of z, what stands below it in the state and evolves with it, (K, M, L).
-        start: "zero", z is the state at the time 0; "first_target", at the first of the times.
-        beside: zeros beside z in the state.
-    """
+    """A Latent-ODE's answer at `times`, (U,): z, drawn from the noise (K, N, L), is the state at the time 0, or at the
+    first of the times, with `beside` zeros beside it, and what `below` makes of it, (K, M, L), below it."""
     encode = plain_ode_encoder if hasattr(network.encoder, "core") else plain_rnn_encoder
     mean, deviation = encode(network.encoder, context)
     z = mean + deviation * noise
@@ -331,13 +303,8 @@ def plain_latent_ode(network, context, times, noise, rate, below=None, start="ze
 
 
 def plain_poisson(log_rates, integrals, targets, unobserved):
-    """The log-likelihood of the times at which features were observed, averaged over features and series: (K,).
-
-    Args:
-        log_rates: (K, N, U, D).
-        integrals: (K, N, D), of the rates over all of the time.
-        unobserved: of a feature that a series has not: "integral", as of any other; "zero", 0 instead.
-    """
+    """The log-likelihood of the times at which features were observed, averaged over features and series: (K,), of
+    log-rates (K, N, U, D) and the rates' integrals (K, N, D); of a feature that a series has not, "zero" is 0."""
     samples, size, _, features = log_rates.shape
     found = []
     for k in range(samples):

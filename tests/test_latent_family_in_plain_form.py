@@ -62,10 +62,8 @@ class Task:
 def drawn(seed=0, latest=40, rows=6, unseen=(2,), labels=None, until=None, early=False, weight=0.37):
     """A batch with a series of one row, one whose rows all are late, rows without an entry, and features not seen.
 
-    Args:
-        latest: whole units of time that rows may fall on: the more, the smaller the gaps in comparison to the span.
-        until: of `latest`; rows later than that are targets, and the others context.
-        early: there is no target at the last union time.
+    Rows fall on whole units of time up to `latest`; those later than `until` are targets, and the others context;
+    where it is `early`, there is no target at the last union time.
     """
     rng = np.random.default_rng(seed)
     lengths = np.array([1, rows, *rng.integers(2, rows + 1, SERIES - 2)])
