@@ -89,23 +89,6 @@ def test_batch_first_and_no_batch(name):
 LOOK_AHEAD = (SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"})
 
 
-@pytest.mark.parametrize(("name", "backend"), [*((n, b) for n in CORES for b in BACKENDS), ("look-ahead", "reference")])
-def test_the_first_sequences_go_on(name, backend, monkeypatch):
-    """As if the others had never been in the batch; and their state is part of the graph."""
-    monkeypatch.setitem(CORES, "look-ahead", LOOK_AHEAD)
-    core, x = make(name, backend), noise(STEPS, BATCH, D, seed=7).requires_grad_()
-    h, state = core(x[:10])
-    first, alone = state.first(2), core(x[:10, :2])[1]
-    assert_all_close(tensors(first), tensors(alone))
-    h = torch.cat([h[:, :2], core(x[10:, :2], first)[0]])
-    found, expected = [], []
-    for output, parts in ((h, found), (core(x[:, :2])[0], expected)):
-        gradients = torch.autograd.grad(output[-1].square().sum(), [x, *core.parameters()])
-        parts += [output.detach(), *gradients]
-        assert gradients[0][:, :2].any() and not gradients[0][:, 2:].any()
-    assert_all_close(found, expected)
-
-
 @pytest.mark.parametrize("name", [*CORES, "look-ahead"])
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda core: pickle.loads(pickle.dumps(core))])
 def test_copies(name, copied, monkeypatch):

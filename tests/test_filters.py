@@ -70,21 +70,6 @@ def test_gradients(filter, length):
     assert torch.autograd.gradcheck(run, (g, *parts))
 
 
-def test_momentum_of_an_impulse_decays():
-    g = torch.zeros(70, 1, dtype=torch.float64)
-    g[3] = 2.0
-    y, _ = Momentum(0.8, 0.5)(g)
-    t = torch.arange(67, dtype=torch.float64).unsqueeze(1)
-    assert not y[:3].any()
-    assert_close(y[3:], 2.0 * 0.5 * 0.8**t)
-
-
-def test_nesterov_of_a_constant_is_a_quarter_of_the_time():
-    """u_j = j/(j + 3) u_{j-1} + 1 has the solution (j + 4)/4 from u_0 = 1 on."""
-    y, _ = Nesterov(1.0)(torch.ones(100, 1, dtype=torch.float64))
-    assert_close(y, (torch.arange(100, dtype=torch.float64).unsqueeze(1) + 4) / 4)
-
-
 @pytest.mark.parametrize("eps", [1e-8, 1e-16, 16.0])
 def test_adam_of_a_constant(eps):
     """v is the geometric series, and m = g^2 (1 - beta^t): there is no bias correction."""

@@ -799,23 +799,6 @@ def test_a_run_that_diverges_finishes_as_diverged_with_all_its_outputs(workplace
     assert all((workplace.run / name).is_file() for name in OUTPUTS)
 
 
-def test_runs_in_one_process_are_those_of_a_process_each(workplace, call):
-    def numbers():
-        runs = sorted((workplace.root / "results/demo/runs/adding").glob("*/*"))
-        return {str(run): [(run / name).read_bytes() for name in ("metrics.csv", "train_loss.npy")] for run in runs}
-
-    models, seeds = ["lstm-n4", "momentum_lstm-n4"], ["0", "1"]
-    config = json.dumps(workplace.config())
-    call(["--task", "adding", "--model", *models, "--seed", *seeds, "--config", config])
-    together = numbers()
-    assert len(together) == 4 and len({content[1] for content in together.values()}) == 4
-    (workplace.root / "results").rename(workplace.root / "together")
-    for model in reversed(models):
-        for seed in reversed(seeds):
-            call(workplace.arguments(model=model, seed=seed))
-    assert numbers() == together
-
-
 def one_line(err):
     return err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n")
 

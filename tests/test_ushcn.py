@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from conftest import refused
 
-from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import ushcn
 
 HEADER = ",".join(["ID", "Time", *(f"{kind}_{index}" for kind in ("Value", "Mask") for index in range(5))])
@@ -30,9 +29,3 @@ def test_the_authors_file_is_sorted_as_their_loader_sorts_it(tmp_path: Path, mon
     np.testing.assert_array_equal(arrays["times"], np.float32([150.1, 0.2, 0.3]))
     assert arrays["values"].tolist() == [[0] * 5, [1.5, 0, 0, 0, 0], [0, 4, 0, 0, -2.25]]
     assert np.argwhere(arrays["mask"]).tolist() == [[0, 3], [1, 0], [2, 1], [2, 4]]  # a 0 may be observed
-
-
-def test_the_registry_has_the_file_and_its_stand_in():
-    registry = load_datasets()
-    assert list(registry["ushcn"].files) == [ushcn.FILE]
-    assert [name for name, dataset in registry.items() if "ushcn" in dataset.originals] == ["ornstein_uhlenbeck"]
