@@ -182,11 +182,11 @@ WRONG = {
         *[{"speeds": [1.0, "fast"]}, {"speeds": [1.0, 0]}, {"correlation": 1}, {"noise": -0.1}, {"seed": "one"}],
     ],
     "intensive_care_stays": [
-        *[{"stays": 0}, {"deaths": 0}, {"deaths": 1}, {"visits": 50}, {"unknown": 1}, {"seed": -1}],
+        *[{"stays": 0}, {"deaths": 0}, {"deaths": 1}, {"visits": 50}, {"unknown": 1}, {"seed": -1}]
     ],
     "tagged_movements": [{"sequences": 0}, {"sequences": 131}, {"reports": 0}, {"silent": 0.6}, {"noise": -1}],
     "physionet2012": [
-        *[{"sets": []}, {"sets": ["b", "a"]}, {"sets": "a"}, {"quantisation": 0}, {"quantisation": "fine"}],
+        *[{"sets": []}, {"sets": ["b", "a"]}, {"sets": "a"}, {"quantisation": 0}, {"quantisation": "fine"}]
     ],
 }
 SHIPPED = {name: {} for name in load_datasets()} | {

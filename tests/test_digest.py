@@ -157,10 +157,7 @@ WAYS_TO_IMPORT = {
         "from library.deep.cells import cell",
         {"library/deep/__init__.py": "", "library/deep/cells.py": f"from ..steps import step\n{CALL}"},
     ),
-    "without an init file": (
-        "from library import steps\ndef cell(x): return steps.FACTOR",
-        {INIT: None},
-    ),
+    "without an init file": ("from library import steps\ndef cell(x): return steps.FACTOR", {INIT: None}),
     "constant": ("from library.steps import FACTOR\ndef cell(x): return FACTOR * x", {}),
     "base class": ("from library import steps\nclass cell(steps.Base): pass", {}),
     "default argument": ("from library import steps\ndef cell(x=steps.FACTOR): return x", {}),

@@ -67,6 +67,12 @@ def test_a_fault_is_named_by_its_series_row_and_feature(array, place, value, exp
         assert fault(batch_of, wrong, np.array([1, 0]), until) == expected
 
 
+def test_rows_that_do_not_fit_are_refused():
+    for wrong in ({"mask": ROWS.mask[:2]}, {"mask": ROWS.mask.astype(int)}, {"lengths": np.array([1, 1])}):
+        with pytest.raises(ValueError, match="mask|lengths"):
+            batch_of(ROWS._replace(**wrong), np.arange(2))
+
+
 def test_a_batch_made_by_hand_is_held_to_the_same():
     good, unknown = whole(ROWS), torch.full((5, 3), torch.nan)
     values = torch.where(good.mask > 0, good.values, unknown)

@@ -122,9 +122,12 @@ def bring(tmp_path: Path) -> Callable[..., bytes]:
 
 
 @pytest.mark.parametrize("body", [CONTENT, PACKED], ids=["plain", "gzip"])
-def test_download_is_stored_decompressed_and_leaves_nothing_else(server: Server, tmp_path: Path, bring, body: bytes):
-    assert bring(server.serve("/a", whole(body)), into=tmp_path / "deep") == CONTENT
-    assert left_behind(tmp_path / "deep") == ["data.bin"]
+def test_a_download_is_stored_decompressed_and_leaves_nothing_else(server: Server, tmp_path, bring, ended, body: bytes):
+    url = server.serve("/a", whole(body))
+    assert bring(url, into=tmp_path / "deep") == CONTENT and left_behind(tmp_path / "deep") == ["data.bin"]
+    output = tmp_path / "raw" / "data.bin"
+    done = ended(script.main, *registered(tmp_path, remote(url)), "--file", "data.bin", "--output", output)
+    assert done.code == 0 and output.read_bytes() == CONTENT
 
 
 def test_the_next_address_is_tried_after_each_kind_of_failure(server: Server, bring):
@@ -293,18 +296,6 @@ def test_a_mirror_that_is_no_directory_is_an_error(tmp_path: Path, bring):
         bring(unreachable(), mirror=tmp_path / "elsewhere")
 
 
-def test_verify(tmp_path: Path):
-    path = tmp_path / "data.bin"
-    path.write_bytes(CONTENT)
-    verify(path, remote())
-    path.write_bytes(CONTENT[:-1])
-    with refused("599,999 bytes .* expected 600,000", file=path):
-        verify(path, remote())
-    path.unlink()
-    with refused("cannot be read: No such file", file=path):
-        verify(path, remote())
-
-
 def test_a_sum_that_no_source_states_is_recorded_at_the_first_download_and_holds(
     server: Server, tmp_path: Path, capsys
 ):
@@ -314,6 +305,8 @@ def test_a_sum_that_no_source_states_is_recorded_at_the_first_download_and_holds
     path.write_bytes(CONTENT)
     with refused("no SHA-256", file=path):
         verify(path, first)
+    with refused("cannot be read: No such file", file=tmp_path / "none"):
+        verify(tmp_path / "none", first)
     fetch("toy", "data.bin", first, path)
     assert verify(path, first) == remote().sha256 and remote().sha256 in capsys.readouterr().err
     assert left_behind(tmp_path) == ["data.bin", "data.bin.sha256"]
@@ -446,13 +439,6 @@ def test_a_malformed_entry_is_named(tmp_path: Path, changes: dict, key: str, exp
     path = write_registry(tmp_path, **changes)
     with refused(re.escape(expected), file=path, key=".".join(["toy", *filter(None, [key])])):
         load_datasets(path)
-
-
-def test_script_fetches(server: Server, tmp_path: Path, ended):
-    arguments = registered(tmp_path, remote(server.serve("/a", whole(PACKED))))
-    output = tmp_path / "raw" / "data.bin"
-    assert ended(script.main, *arguments, "--file", "data.bin", "--output", output).code == 0
-    assert output.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,7 @@ from plain_rnn_series import plain_classic, plain_rnn_vae
 from series_cases import RECONSTRUCTING, gradients_of, shaken
 
 from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE
-from hidden_dynamics.models.latent_family.family import (
-    SeriesBatch,
-    label_loss,
-    log_likelihood,
-    mean_squared_error,
-)
+from hidden_dynamics.models.latent_family.family import SeriesBatch, label_loss, log_likelihood, mean_squared_error
 from hidden_dynamics.models.latent_family.latent_ode import SOLVER, LatentODE
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNN
 from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson
@@ -103,11 +98,7 @@ def part(observations, start, stop):
     )
 
 
-BATCHES = {
-    "wide gaps": {},
-    "narrow gaps": {"latest": 400, "rows": 8},
-    "two times": {"latest": 1, "rows": 2},
-}
+BATCHES = {"wide gaps": {}, "narrow gaps": {"latest": 400, "rows": 8}, "two times": {"latest": 1, "rows": 2}}
 every_batch = pytest.mark.parametrize(
     ("form", "labels"),
     [

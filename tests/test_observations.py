@@ -1,13 +1,11 @@
 """Irregular series: batches over the union of times, held to loops over the observations."""
 
 import numpy as np
-import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from series_cases import drawn_rows
 
-from hidden_dynamics.models.observations import Rows, batch_of
+from hidden_dynamics.models.observations import batch_of
 
 
 def drawn(seed):
@@ -37,20 +35,3 @@ def test_a_batch_holds_the_rows_of_its_series_by_time_and_series(seed, until):
     assert batch.series.tolist() == [place for _, place, *_ in expected]
     assert batch.values.tolist() == [values for *_, values, _ in expected]
     assert batch.mask.tolist() == [mask for *_, mask in expected]
-
-
-def test_a_batch_changes_its_type_and_keeps_its_times():
-    batch = batch_of(drawn(1), np.arange(5))
-    moved = batch.to(torch.float64)
-    assert moved.values.dtype == moved.mask.dtype == moved.times.dtype == torch.float64
-    assert moved.series.dtype == moved.offsets.dtype == torch.int64 and torch.equal(moved.values.float(), batch.values)
-
-
-def test_rows_that_do_not_fit_or_do_not_ascend_are_refused():
-    rows = Rows(np.float32([0, 1, 1]), np.zeros((3, 2), np.float32), np.ones((3, 2), bool), np.array([1, 2]))
-    with pytest.raises(ValueError, match="ascend"):
-        batch_of(rows, np.arange(2))
-    assert len(batch_of(rows, np.array([0])).times) == 1  # the other series is not in it
-    for wrong in ({"mask": rows.mask[:2]}, {"mask": rows.mask.astype(int)}, {"lengths": np.array([1, 1])}):
-        with pytest.raises(ValueError, match="mask|lengths"):
-            batch_of(rows._replace(**wrong), np.arange(2))

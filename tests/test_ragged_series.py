@@ -10,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from hidden_dynamics.data import (
-    folds,
-    intensive_care_stays,
-    ornstein_uhlenbeck,
-    ragged,
-    tagged_movements,
-)
+from hidden_dynamics.data import folds, intensive_care_stays, ornstein_uhlenbeck, ragged, tagged_movements
 from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
 
 # Series, ticks, feature, value in tenths.

@@ -2,16 +2,7 @@
 
 import pytest
 import torch
-from cases import (
-    LearntFilter,
-    assert_all_close,
-    assert_close,
-    assert_same,
-    make_core,
-    noise,
-    randomised,
-    run,
-)
+from cases import LearntFilter, assert_all_close, assert_close, assert_same, make_core, noise, randomised, run
 from torch import nn
 
 from hidden_dynamics.models.momentum.filters import Adam

@@ -349,10 +349,7 @@ def test_activities_are_scored_time_by_time(tags, kind: str):
     scores = samples.mean(0) if kind == "averaged" else np.concatenate(samples)
     truth = truth if kind == "averaged" else np.tile(truth, 2)
     areas = [area_under_roc(truth == each, scores[:, each]) for each in set(truth.tolist())]
-    expected = {
-        "test_time_point_accuracy": np.mean(scores.argmax(1) == truth),
-        "test_time_point_auc": np.mean(areas),
-    }
+    expected = {"test_time_point_accuracy": np.mean(scores.argmax(1) == truth), "test_time_point_auc": np.mean(areas)}
     assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-4)
 
 

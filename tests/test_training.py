@@ -262,12 +262,7 @@ def test_a_checkpoint_is_due_every_minute_or_soon_after_an_evaluation_and_takes_
 
 @pytest.mark.parametrize(
     "asked, value, fails, expected",
-    [
-        (False, 1.0, False, None),
-        (True, 1.0, False, [2.0]),
-        (True, math.nan, False, []),
-        (True, 1.0, True, []),
-    ],
+    [(False, 1.0, False, None), (True, 1.0, False, [2.0]), (True, math.nan, False, []), (True, 1.0, True, [])],
 )
 def test_predictions_are_made_where_they_are_asked_for_by_a_network_that_was_evaluated(asked, value, fails, expected):
     class Predicting(Regression, PredictingTask):
