@@ -8,7 +8,7 @@ import torch
 from cases import assert_all_close, noise, randomised
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from plain_latent_ode import dense_of, plain_rollout
+from plain_latent_ode import dense_of, rollout
 from series_cases import drawn_rows, gradients_of, whole
 
 from hidden_dynamics.models.latent_family.lockstep import WAYS, gaps, lockstep
@@ -39,7 +39,7 @@ def of_all(core, passed, weights):
 
 def plain_rows(core, observations, way):
     """What `ODERNNCore` gives, by the released loop over dense arrays."""
-    means, mean, deviation = plain_rollout(core, dense_of(observations), way)
+    means, mean, deviation = rollout(core, dense_of(observations), way)
     nothing = torch.zeros_like(means[:1])
     found = torch.cat([means[1:], nothing] if way == "backwards" else [nothing, means[:-1]])
     place = observations.rows_of_times(), observations.series
