@@ -27,10 +27,11 @@ PARTS = ("hidden", "attention")
 
 
 class Gated(nn.Module):
-    """(x W) * sigmoid(x V), trained in turn: W is the hidden part, V the attention's."""
+    """(x W) * sigmoid(x V), trained in turn: W is the hidden part, V the attention's; they may be two groups."""
 
-    def __init__(self):
+    def __init__(self, groups=("main",)):
         super().__init__()
+        self.groups = groups
         self.hidden = nn.Parameter(noise(4, 3, seed=1))
         self.attention = nn.Parameter(noise(4, 3, seed=2))
 
@@ -41,7 +42,10 @@ class Gated(nn.Module):
         return {"hidden": [self.hidden], "attention": [self.attention]}
 
     def parameter_groups(self):
-        return {"main": list(self.parameters())}
+        both = [self.hidden, self.attention]
+        return (
+            {"main": both} if len(self.groups) == 1 else {name: [p] for name, p in zip(self.groups, both, strict=True)}
+        )
 
 
 class Whole(Gated):
@@ -95,12 +99,12 @@ def moved(before, after):
     return [name for name in before if not torch.equal(before[name], after[name])]
 
 
-def sgd(values, momenta, gradients, lr=0.1, momentum=0.9, weight_decay=0.05):
+def sgd(values, momenta, gradients, lr, momentum=0.9, weight_decay=0.05):
     """Of those that have a gradient, as torch documents it."""
     for name, gradient in gradients.items():
         gradient = gradient + weight_decay * values[name]
         momenta[name] = momentum * momenta[name] + gradient if name in momenta else gradient
-        values[name] = values[name] - lr * momenta[name]
+        values[name] = values[name] - lr[name] * momenta[name]
 
 
 def plain_gradients(task, values, names, part, clip_norm=None):
@@ -113,20 +117,21 @@ def plain_gradients(task, values, names, part, clip_norm=None):
     return {name: shrink * gradient for name, gradient in zip(names, found, strict=True)}
 
 
+@pytest.mark.parametrize("rates", [{"main": 0.1}, {"slow": 0.02, "fast": 0.1}], ids=["one group", "two groups"])
 @pytest.mark.parametrize("clip_norm", [None, 0.2, 1000.0])
 @pytest.mark.parametrize("alternating", [True, False, None])
-def test_an_iteration_is_a_step_of_sgd_as_written_plainly_for_each_part_or_for_all(alternating, clip_norm):
+def test_an_iteration_is_a_step_of_sgd_as_written_plainly_for_each_part_or_for_all(alternating, clip_norm, rates):
     """Clipping is of the norm of the part's gradient. What is given is the first loss."""
-    task, network = Fitting(), Gated()
-    steppers = optimisers.build(network, SGD)
-    values, momenta = values_of(network), {}
+    task, network = Fitting(), Gated(tuple(rates))
+    steppers = optimisers.build(network, {group: SGD["main"] | {"lr": lr} for group, lr in rates.items()})
+    values, momenta, lr = values_of(network), {}, dict(zip(PARTS, 2 * list(rates.values()), strict=False))
     turns = [(part, [part]) for part in PARTS] if alternating else [(None, PARTS)]
     settings = {"alternating": alternating, "clip_norm": clip_norm} if alternating is not None else {}
     for _ in range(4):
         expected = task.plain(network, (task.x, task.y), turns[0][0]).item()
         assert learn(task, network, steppers, (task.x, task.y), settings) == expected
         for part, names in turns:
-            sgd(values, momenta, plain_gradients(task, values, names, part, settings.get("clip_norm")))
+            sgd(values, momenta, plain_gradients(task, values, names, part, settings.get("clip_norm")), lr)
         for name, value in values_of(network).items():
             torch.testing.assert_close(value, values[name], rtol=1e-12, atol=1e-14)
     assert [arguments for arguments, _ in task.calls] == 4 * [(part,) if alternating else () for part, _ in turns]

@@ -55,17 +55,6 @@ class Weighted(nn.Module):
         return (x if self.every_step else x.transpose(0, 1).flatten(1)) @ self.weight
 
 
-class Always(nn.Module):
-    """The same answer for every example: (outputs,), or (T, outputs) if every step is answered."""
-
-    def __init__(self, answer):
-        super().__init__()
-        self.answer = answer
-
-    def forward(self, x):
-        return self.answer.unsqueeze(-2).expand(*self.answer.shape[:-1], x.shape[1], -1)
-
-
 def test_a_pixel_is_its_grey_level_over_the_number_of_levels():
     arrays, task = pixel_arrays(), pixels()
     x, labels = task.batch(0, np.array([4, 2]))
