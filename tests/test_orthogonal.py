@@ -132,15 +132,6 @@ def test_distribution_of_the_initial_angles():
     assert henaff.var().item() == pytest.approx(math.pi**2 / 3, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [*(({"K": K}, "K") for K in (0, -1, 1.5, True, "many", None)), ({"initialisation": "identity"}, "initialisation")],
-)
-def test_bad_options_are_named(options, named):
-    with pytest.raises(ValueError, match=f"{named} must be"):
-        DynamicTrivialisation(3, **options)
-
-
 def test_a_step_at_interval_1_is_riemannian_descent():
     """B := B exp(-lr S), S the gradient in the tangent space at B, by SGD."""
     module, weight, lr = orthogonal(5, K=1), noise(5, 5, seed=8), 0.1

@@ -45,7 +45,13 @@ NUMBERS = {
     "forget_bias": (lambda v: hd.LSTM(1, 2, forget_bias=v), [NAN, math.inf, "1"]),
     "filter": (lambda v: hd.LSTM(1, 2, filter=v), [5, "momentum", nn.Identity(), hd.Adam]),
     "bidirectional": (lambda v: hd.DTRIV(1, 2, bidirectional=v), [None, "yes", 0.5]),
-    "step_size": (lambda v: hd.Solver("rk4", step_size=v), [1e-19, 1e-320, 1e-9, NAN, 0.0, 2.0]),
+    "K": (lambda v: hd.DTRIV(1, 2, K=v), [0, -1, 1.5, True, "many", None]),
+    "initialisation": (lambda v: hd.DTRIV(1, 2, initialisation=v), ["identity"]),
+    "method": (hd.Solver, ["dopri6", None]),
+    "rtol": (lambda v: hd.Solver(rtol=v), [0.0, -1e-3, NAN]),
+    "atol": (lambda v: hd.Solver(atol=v), [0.0, NAN]),
+    "max_steps": (lambda v: hd.Solver(max_steps=v), [0, 2.5, True]),
+    "step_size": (lambda v: hd.Solver("rk4", step_size=v), [-0.1, 1e-19, 1e-320, 1e-9, NAN, 0.0, 2.0]),
     "hidden_size": (lambda v: hd.LatentODE(task_of(), v), [0, -1, 2.5, True, None]),
     "samples": (lambda v: hd.ACELatentODE(task_of(), 2, samples=v), [0, 1.5]),
     "augmented": (lambda v: hd.LatentODE(task_of(), 2, augmented=v), [-1, 0.5]),
@@ -60,6 +66,11 @@ NUMBERS = {
 def test_a_value_out_of_its_range_or_of_another_type_is_refused_by_name(name, value):
     with pytest.raises((ValueError, TypeError), match=rf"\b{name}\b"):
         NUMBERS[name][0](value)
+
+
+def test_an_adaptive_method_takes_no_step_size():
+    with pytest.raises(ValueError, match="step_size"):
+        hd.Solver(step_size=0.1)
 
 
 @pytest.mark.parametrize("solver", [hd.Solver(), hd.Solver(adjoint=False), *FIXED], ids=str)
