@@ -212,6 +212,7 @@ def test_the_loss_is_the_cross_entropy_with_both_regularisers():
     loss = task.loss(network, batch)
     torch.manual_seed(1)
     output = network(batch[0])
+    torch.testing.assert_close(output.logits, output.dropped @ network.embedding.t() + network.bias)
     log_p = output.logits.log_softmax(-1).gather(-1, batch[1].unsqueeze(-1))
     activation = 2.0 * (output.dropped**2).mean()
     temporal = 1.5 * ((output.states[1:] - output.states[:-1]) ** 2).mean()
