@@ -1,5 +1,7 @@
 """GRU-ODE-Bayes and its relatives: held to the released loops in plain form, in float64, gradients included."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -11,15 +13,8 @@ from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes
 from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes, Masks
 
-
-class Task:
-    features, covariates, end = 3, 2, 200.0
-
-
-class Climate:
-    features, covariates, end = 5, 1, 200.0
-
-
+TASK = SimpleNamespace(features=3, covariates=2, end=200.0)
+CLIMATE = SimpleNamespace(features=5, covariates=1, end=200.0)
 SMALL = {"prep": 4, "end": 4.0, "delta": 0.25, "p_hidden": 6, "covariates_hidden": 5, "mixing": 1e-2}
 PENALTY = {"weight": 0.3}
 CASES = {
@@ -45,7 +40,7 @@ every_case = pytest.mark.parametrize("case", CASES)
 def made(case):
     cls, options = CASES[case]
     torch.manual_seed(1)
-    network = cls(Task(), 5, **SMALL | options).double()
+    network = cls(TASK, 5, **SMALL | options).double()
     with torch.no_grad():
         for k, parameter in enumerate(network.parameters()):  # biases too, which are alike at first
             parameter.add_(0.2 * noise(*parameter.shape, seed=k))
@@ -118,18 +113,18 @@ def count(module):
 
 def test_networks_have_the_parameters_that_the_released_ones_use():
     """The released classes also have a second GRUCell and a classifier, which nothing reads: 15,405 and 22,905."""
-    ten, twenty = (GRUODEBayes(Climate(), 50, prep=prep) for prep in (10, 20))
-    attentive = ACEGRUODEBayes(Climate(), 50, {"weight": 0.1}, attention="released", prep=20)
+    ten, twenty = (GRUODEBayes(CLIMATE, 50, prep=prep) for prep in (10, 20))
+    attentive = ACEGRUODEBayes(CLIMATE, 50, {"weight": 0.1}, attention="released", prep=20)
     assert (count(ten), count(twenty)) == (27_235, 34_985) == (42_640 - 15_405, 57_890 - 22_905)
     assert count(attentive) == 34_985 + 7_500 == 65_390 - 22_905
-    assert count(ACEGRUODEBayes(Climate(), 50, {"weight": 0.1}, attention="fixed", prep=20)) == 34_985
-    augmented = GRUODEBayes(Climate(), 50, prep=20, augmented=5)
+    assert count(ACEGRUODEBayes(CLIMATE, 50, {"weight": 0.1}, attention="fixed", prep=20)) == 34_985
+    augmented = GRUODEBayes(CLIMATE, 50, prep=20, augmented=5)
     assert (augmented.dynamics.size, augmented.covariates_out.out_features) == (55, 50)
 
 
 def test_initial_weights_are_those_of_the_released_code():
     torch.manual_seed(0)
-    network = GRUODEBayes(Climate(), 400, prep=300)
+    network = GRUODEBayes(CLIMATE, 400, prep=300)
     for layer in (network.covariates_out, network.p_in, network.p_out):
         bound = (6 / sum(layer.weight.shape)) ** 0.5
         assert layer.weight.abs().max().item() == pytest.approx(bound, rel=0.02) and (layer.bias == 0.05).all()
@@ -153,7 +148,7 @@ def test_dropout_is_drawn_anew_wherever_p_is():
     jump lies between."""
     times = np.float32([0.5, 0.6, 0.7, 2.0, 0.65])
     rows = Rows(times, np.ones((5, 3)), np.ones((5, 3), bool), np.array([4, 1]))
-    network = GRUODEBayes(Task(), 5, **SMALL | {"p_hidden": 50}).double().train()
+    network = GRUODEBayes(TASK, 5, **SMALL | {"p_hidden": 50}).double().train()
     masks = network.masks(batch_of(rows, np.array([0])))
     same = [torch.equal(masks.before[k], masks.after[k - 1]) for k in (1, 2, 3)]
     assert same == [False, True, False]

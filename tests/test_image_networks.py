@@ -1,5 +1,7 @@
 """Networks of images: sizes and parameters as published and released, and their equations in plain form."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -19,8 +21,7 @@ STEPS = {"method": "rk4", "step_size": 1 / 16}
 PENALTY = {"weight": 0.1, "norm": 2, "of": "logits"}
 
 
-class Task:
-    channels, classes = 3, 4
+TASK = SimpleNamespace(channels=3, classes=4)
 
 
 def as_configured(configured, task, model, variant="published"):
@@ -37,7 +38,7 @@ def as_configured(configured, task, model, variant="published"):
 
 def tiny(solver=STEPS, channels=4, f_layers=1, penalty=PENALTY, **options):
     torch.manual_seed(1)
-    network = ACEODENet(Task, channels, 1, solver, penalty, f_layers=f_layers, **options).double()
+    network = ACEODENet(TASK, channels, 1, solver, penalty, f_layers=f_layers, **options).double()
     with torch.no_grad():
         for k, parameter in enumerate(network.parameters()):  # norms too, which are 1 and 0 at first
             parameter.add_(0.1 * noise(*parameter.shape, seed=k))
@@ -154,7 +155,7 @@ def final(function, start, method="dopri5", step_size=None, **tolerances):
 @pytest.mark.parametrize("padding", [0, 1])
 def test_a_resnet_is_six_residual_blocks_without_biases(padding):
     torch.manual_seed(0)
-    network = ResNet(Task, 4, padding).double()
+    network = ResNet(TASK, 4, padding).double()
     x = plain_stem(network.stem, images(side=12), padding)
     norms = norms_of(network.blocks)
     convolutions = convolutions_of(network.blocks)
@@ -171,7 +172,7 @@ def test_a_resnet_is_six_residual_blocks_without_biases(padding):
 @pytest.mark.parametrize("augmented", [0, 3])
 def test_an_ode_net_is_a_stem_a_solution_and_a_head(augmented):
     torch.manual_seed(0)
-    network = ODENet(Task, 4, 1, LOOSE, augmented).double()
+    network = ODENet(TASK, 4, 1, LOOSE, augmented).double()
     output = network(images())
     start = plain_stem(network.stem, images(), 1)
     start = torch.cat([start, torch.zeros(5, augmented, 2, 2, dtype=torch.float64)], 1)
@@ -232,7 +233,7 @@ def test_the_penalty_is_a_norm_of_all_its_numbers_for_the_attention_alone(of, no
         numbers = np.concatenate(parts)
     else:
         numbers = plain_head(network.head, output.attention).detach().numpy().ravel()
-        assert len(numbers) == 5 * Task.classes
+        assert len(numbers) == 5 * TASK.classes
     expected = 0.3 * (np.abs(numbers).sum() if norm == 1 else np.sqrt((numbers**2).sum()))
     assert network.penalty(output).item() == pytest.approx(expected, rel=1e-12)
     assert network.penalty(output, "attention").item() == pytest.approx(expected, rel=1e-12)
@@ -244,7 +245,7 @@ def test_the_penalty_is_a_norm_of_all_its_numbers_for_the_attention_alone(of, no
         assert loss.item() == pytest.approx(error + penalty, rel=1e-12)
 
 
-@pytest.mark.parametrize("network", [ResNet(Task, 4, 1), ODENet(Task, 4, 1, LOOSE)], ids=["ResNet", "ODENet"])
+@pytest.mark.parametrize("network", [ResNet(TASK, 4, 1), ODENet(TASK, 4, 1, LOOSE)], ids=["ResNet", "ODENet"])
 def test_without_attention_there_is_no_penalty_and_there_are_no_parts(network):
     assert network.penalty(network(images().float())) == 0.0
     assert not hasattr(network, "parts")
@@ -286,4 +287,4 @@ def test_the_parts_are_all_parameters_once_and_only_those_of_g_are_the_attention
 def test_arguments_out_of_their_range_are_refused(options, complaint):
     given = {"solver": STEPS, "penalty": PENALTY} | options
     with pytest.raises(ValueError, match=complaint):
-        ACEODENet(Task, 4, 1, **given)
+        ACEODENet(TASK, 4, 1, **given)

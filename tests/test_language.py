@@ -1,6 +1,7 @@
 """The language model, its task, and the text in segments: closed forms, and the model as torch's own parts give it."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,15 +22,12 @@ from hidden_dynamics.tasks.schedule import SegmentSchedule
 
 CPU = torch.device("cpu")
 WORDS, E, N = 11, 5, 7
+TASK = SimpleNamespace(vocabulary_size=WORDS)
 DROPOUTS = {"embedding": 0.1, "input": 0.4, "layer": 0.25, "output": 0.4, "weight": 0.5}
 every_core = pytest.mark.parametrize("name", LSTMS)
 
 
-class Task:
-    vocabulary_size = WORDS
-
-
-def model(name="LSTM", task=Task, **options):
+def model(name="LSTM", task=TASK, **options):
     core, hyperparameters = LSTMS[name]
     torch.manual_seed(0)
     given = {"hidden_size": N, "embedding_size": E, **hyperparameters, **options}
@@ -47,10 +45,9 @@ def gradients(network, output):
 
 
 def test_the_papers_model_has_24_221_600_parameters():
-    class Treebank:
-        vocabulary_size = 10_000
-
-    network = LanguageModel(Treebank, LSTM, hidden_size=1150, embedding_size=400, dropouts=DROPOUTS)
+    network = LanguageModel(
+        SimpleNamespace(vocabulary_size=10_000), LSTM, hidden_size=1150, embedding_size=400, dropouts=DROPOUTS
+    )
     assert sum(parameter.numel() for parameter in network.parameters()) == 24_221_600
     assert [tuple(layer.weight_ih_l0.shape) for layer in network.layers] == [(4600, 400), (4600, 1150), (1600, 1150)]
 
@@ -114,7 +111,7 @@ def test_impossible_arguments_are_refused(options, error, complaint):
 
 def test_a_core_that_is_no_lstm_is_refused():
     with pytest.raises(TypeError, match="must derive from recurrent.LSTM"):
-        LanguageModel(Task, DTRIV, hidden_size=8, embedding_size=8, K=1, initialisation="orthogonal")
+        LanguageModel(TASK, DTRIV, hidden_size=8, embedding_size=8, K=1, initialisation="orthogonal")
 
 
 def flatten(state):

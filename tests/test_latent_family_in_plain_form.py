@@ -9,7 +9,7 @@ import pytest
 import torch
 from cases import assert_all_close, noise
 from plain_rnn_series import plain_classic, plain_rnn_vae
-from series_cases import RECONSTRUCTING, gradients_of, shaken
+from series_cases import RECONSTRUCTING, gradients_of, shaken, task_of
 
 from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE
 from hidden_dynamics.models.latent_family.family import SeriesBatch, label_loss, log_likelihood, mean_squared_error
@@ -22,15 +22,6 @@ from hidden_dynamics.tasks.series_regression import SeriesRegression
 
 D, SERIES = 4, 7
 TOLERANCE = 1e-10
-
-
-class Task:
-    """Of a label of each series, of each row, or of none."""
-
-    features = D
-
-    def __init__(self, labels):
-        self.labels, self.classes = labels, 5 if labels == "rows" else 1
 
 
 def drawn(seed=0, latest=40, rows=6, unseen=(2,), labels=None, until=None, early=False, weight=0.37):
@@ -138,7 +129,7 @@ def test_likelihood_and_mse_are_those_of_the_loops_over_features():
 @pytest.mark.parametrize("steps", ["forwards", "backwards"])
 def test_an_ode_rnn_is_the_plain_one(form, labels, steps):
     torch.manual_seed(1)
-    network = shaken(ODERNN(Task(labels), 3, layers=1, units=4, gru_units=5, decoder_units=6, steps=steps))
+    network = shaken(ODERNN(task_of(labels, D, 5), 3, layers=1, units=4, gru_units=5, decoder_units=6, steps=steps))
     batch = drawn(labels=labels, **BATCHES[form])
     predicted, states, last = released.ode_rnn(
         network, released.dense_of(batch.context), {"forwards": "forwards", "backwards": "released"}[steps]
@@ -158,7 +149,7 @@ def test_a_recurrent_network_is_the_plain_one(form, labels, name):
     """At two times the biases are 0 as at first: a decay's exponent is where the clamp begins, with half a gradient."""
     cls, options = RECONSTRUCTING[name]
     torch.manual_seed(1)
-    network = cls(Task(labels), 3, units=4, **options).double()
+    network = cls(task_of(labels, D, 5), 3, units=4, **options).double()
     if form != "two times":
         shaken(network)
     batch = drawn(labels=labels, **BATCHES[form])
@@ -175,7 +166,7 @@ def test_a_recurrent_network_is_the_plain_one(form, labels, name):
 @pytest.mark.parametrize(("order", "gap"), [("time", "to_last"), ("patients", "to_last"), ("time", "to_next")])
 def test_an_rnn_vae_is_the_plain_one(until, labels, order, gap):
     torch.manual_seed(1)
-    network = shaken(RNNVAE(Task(labels), 3, recognition_size=5, units=4, order=order, gap=gap))
+    network = shaken(RNNVAE(task_of(labels, D, 5), 3, recognition_size=5, units=4, order=order, gap=gap))
     batch = drawn(labels=labels, until=until)
     torch.manual_seed(2)
     found = network(batch)
@@ -197,7 +188,7 @@ L, K = 3, 2
 
 def made(cls, labels, **options):
     torch.manual_seed(1)
-    return shaken(cls(Task(labels), L, samples=K, **LATENT | options)).train()
+    return shaken(cls(task_of(labels, D, 5), L, samples=K, **LATENT | options)).train()
 
 
 def assert_latent(network, batch, rate, features=D, extra=None, below=None, seed=2, **options):

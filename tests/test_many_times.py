@@ -212,22 +212,6 @@ def test_steps_of_unequal_lengths_are_refused_of_a_method_that_takes_them_for_eq
         at(Integral(dynamics, Solver(method, step_size=0.1, adjoint=adjoint)), start, times)
 
 
-class Bursting(nn.Module):
-    """dy/dt = y^2, which from 2 is infinite at t = 1/2."""
-
-    def forward(self, t, y):
-        return y**2
-
-
-@either_gradient
-def test_a_solution_that_ends_between_two_times_is_named_with_its_time(adjoint):
-    times, start = torch.tensor([0.0, 0.25, 0.75, 1.0]), torch.tensor([[2.0, 0.5]], dtype=torch.float64)
-    with pytest.raises(SolverFailure) as caught:
-        at(Integral(Bursting(), Solver(adjoint=adjoint)), start, times)
-    assert (caught.value.cause, caught.value.during) == ("step size underflow", "forward")
-    assert caught.value.time == pytest.approx(0.5, abs=1e-4)
-
-
 @either_gradient
 def test_the_step_budget_is_that_of_all_times_together(adjoint):
     dynamics, times = Turning(), torch.linspace(0, 1, 11)

@@ -1,6 +1,7 @@
 """Sequences of different lengths: what is run, and that it gives what the padded batch gives, gradients included."""
 
 import itertools
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 
 descending = st.lists(st.integers(1, 12), min_size=1, max_size=7).map(lambda lengths: sorted(lengths, reverse=True))
 D, N = 3, 5
+LAST_STEP, EVERY_STEP = (SimpleNamespace(input_size=D, output_size=4, every_step=every) for every in (False, True))
 LENGTHS = [23, 19, 19, 18, 7, 6, 1, 1]
 
 VARIANTS = [(*CORES[name], backend) for name in CORES for backend in ("fused", "reference")]
@@ -125,16 +127,8 @@ def test_valid_steps_are_those_of_the_mask(trailing):
     assert torch.equal(valid_steps(x, torch.tensor(LENGTHS)), x[mask(LENGTHS, len(x))])
 
 
-class EveryStep:
-    input_size, output_size, every_step = D, 4, True
-
-
-class LastStep:
-    input_size, output_size, every_step = D, 4, False
-
-
 def test_a_network_of_the_last_step_takes_no_lengths():
-    network = RecurrentNetwork(LastStep, LSTM, hidden_size=N).double()
+    network = RecurrentNetwork(LAST_STEP, LSTM, hidden_size=N).double()
     assert network(noise(8, 3, D)).shape == (3, 4)
     with pytest.raises(ValueError, match="every step"):
         network(noise(8, 3, D), torch.tensor([8, 5, 3]))
@@ -146,7 +140,7 @@ def names(network, parameters):
 
 
 def test_without_groups_of_the_core_all_parameters_are_in_one():
-    network = RecurrentNetwork(EveryStep, LSTM, hidden_size=N)
+    network = RecurrentNetwork(EVERY_STEP, LSTM, hidden_size=N)
     groups = network.parameter_groups()
     assert list(groups) == ["main"]
     assert names(network, groups["main"]) == [name for name, _ in network.named_parameters()]
@@ -158,7 +152,7 @@ class Grouped(LSTM):
 
 
 def test_groups_of_the_core_are_kept_and_the_readout_joins_the_main_one():
-    network = RecurrentNetwork(EveryStep, Grouped, hidden_size=N, filter=Momentum(0.6, 0.9))
+    network = RecurrentNetwork(EVERY_STEP, Grouped, hidden_size=N, filter=Momentum(0.6, 0.9))
     groups = {name: names(network, group) for name, group in network.parameter_groups().items()}
     assert groups == {
         "main": ["core.weight_ih_l0", "core.bias_ih_l0", "readout.weight", "readout.bias"],
