@@ -149,6 +149,7 @@ WAYS_TO_IMPORT = {
         {},
     ),
     "re-exported": (f"from library import step\n{CALL}", {INIT: "from library.steps import step\n"}),
+    "re-exported by its place": (f"from library import step\n{CALL}", {INIT: "from .steps import step\n"}),
     "from a module of its own package": (
         "from library.cells import cell",
         {"library/cells.py": f"from .steps import step\n{CALL}"},
