@@ -176,7 +176,7 @@ def save(figure: "Page", stem: str | Path) -> None:
     about = {name: getattr(figure, name) for name in ("heading", "instead", "table", "notes")}
     texts = {
         "md": "\n\n".join(parts) + f"\n{notes}\n",
-        "csv": "" if figure.data is None else figure.data.to_csv(index=False, lineterminator="\n"),
+        "csv": "" if figure.data is None else figure.data.to_csv(index=False, float_format="%.7g", lineterminator="\n"),
         "json": json.dumps(about, ensure_ascii=False, indent=0) + "\n",
     }
     for form, text in texts.items():

@@ -1,24 +1,25 @@
 """A table of costs: time or memory per sample, measured on the machine at hand, beside the published ones.
 
-Another machine's milliseconds say nothing about this one: what is compared is each model's ratio to the baseline, where
-both were measured on the paper's data and at the paper's size.
+Another machine's milliseconds say nothing about this one: what stands beside the paper's is each model's ratio to the
+baseline, where both were measured on the paper's data and at the paper's size.
 """
 
-import json
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from hidden_dynamics.artifacts import comparison
-from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.comparison import Record, Rows
+from hidden_dynamics.artifacts import beside_published
+from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings, wrong_input
+from hidden_dynamics.artifacts.beside_published import baseline_label, data_of, deviations_of, held_to, size_text
 from hidden_dynamics.artifacts.notes import variants_note
-from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number
+from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration.runs import Case, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
-from hidden_dynamics.papers.deviations import data_text
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.measured import Cost
 
 QUANTITIES = {"time": TIMES, "memory": MEMORIES}
 
@@ -28,7 +29,10 @@ class Settings(SideBySideSettings):
     quantity: Literal["time", "memory"]
 
 
-class MeasuredCosts(BesidePublished, SideBySide):
+OfCosts = TypeVar("OfCosts", bound=SideBySideSettings)
+
+
+class MeasuredCosts(BesidePublished[OfCosts], SideBySide[OfCosts]):
     """Costs of models of one size on one task."""
 
     form = "table"
@@ -43,14 +47,8 @@ class MeasuredCosts(BesidePublished, SideBySide):
     def metrics(self) -> list[str]:
         return list(self.published.content["quantities"])
 
-    def ratios(self) -> Iterator[tuple[Case, Case, str]]:
-        for cell in self.shown():
-            for quantity in self.metrics():
-                if cell.model != self.published.baseline:
-                    yield cell, cell._replace(model=self.published.baseline), quantity
 
-
-class CostTable(MeasuredCosts):
+class CostTable(MeasuredCosts[Settings]):
     Settings = Settings
 
     @property
@@ -58,89 +56,104 @@ class CostTable(MeasuredCosts):
         return []  # they are measured, not trained
 
 
-def draw(artifact: CostTable, sources: Sources) -> Table:
-    """One row per model, the paper's first, then the user's own."""
-    costs, quantities = measured_costs(sources), QUANTITIES[artifact.settings.quantity]
-    records = [_record(artifact, costs, cell, quantity) for cell in artifact.cases() for quantity in quantities]
-    records = comparison.with_verdicts(artifact, records, sources.verdicts)
-    rows = [
-        _row(artifact, [record for record in records if record["model"] == cell.model]) for cell in artifact.cases()
-    ]
-    lines = [
-        *machine_notes(artifact, costs),
-        variants_note(json.loads(row["variants"]) for row in costs),
-        f"Number of processes: {records[0]['processes']}, rounds in each: {records[0]['rounds']}.",
-    ]
-    return comparison.table(artifact, records, rows, lines)
+@dataclass(frozen=True)
+class OverProcesses:
+    """A model's cost of one quantity, measured in several processes.
 
+    Attributes:
+        first: what one of them measured; all agree in what was measured.
+        value, ratio: medians; the ratio is to the baseline in the same process, nan where there is none.
+        low, high: the range of the ratio; nan where all processes have the same.
+        published: the printed number; nan where there is none.
+        published_ratio: to the baseline's printed number; nan of what deviates from the paper.
+    """
 
-def _record(artifact: CostTable, costs: Rows, cell: Case, quantity: str) -> Record:
-    """Our number and the published one, with their ratios to the baseline's; none of what deviates from the paper."""
-    both = [row for row in costs if row["model"] in (cell.model, artifact.published.baseline)]
-    own = cost_of(costs, cell.model, quantity)
-    record = own | comparison.begun(artifact, cell, quantity, [own], compared=both)
-    unit = artifact.published.content["quantities"][quantity]["unit"]
-    return record | published_costs(artifact, record) | {"published_unit": unit}
+    case: Case
+    first: Cost
+    processes: int
+    value: float
+    ratio: float
+    low: float
+    high: float
+    published: float
+    published_ratio: float
+    deviations: str
 
-
-def _row(artifact: CostTable, records: Sequence[Record]) -> TextRow:
-    first, baseline = records[0], comparison.baseline_label(artifact)
-    cells: dict[Any, str] = {"Model": first["label"], "N": comparison.size_text(first["size"], first["paper_size"])}
-    for record in records:
-        quantity = artifact.published.content["quantities"][record["metric"]]
-        decimals = artifact.configuration.metrics[record["metric"]].decimals
-        ratio, low, high = (number(record[end], 2) for end in ("ratio", "ratio_low", "ratio_high"))
-        texts = {
-            f"ours, {record['unit']}": significant(record["value"]),
-            f"ours ÷ {baseline}’s": ratio if low == ABSENT else f"{ratio} ({low} – {high})",
-            f"published, printed as {quantity['unit']}": number(record["published"], decimals),
-            f"published ÷ {baseline}’s": number(record["published_ratio"], 2),
-            **comparison.verdict_texts(record),
+    def data(self, artifact: CostTable) -> dict[str, Any]:
+        """The row for programs."""
+        numbers = ("processes", "value", "ratio", "published", "published_ratio")
+        return {
+            **data_of(artifact, self.case, self.first.quantity, [self.first], self.deviations),
+            "unit": self.first.unit,
+            **{name: getattr(self, name) for name in numbers},
+            **{"ratio_low": self.low, "ratio_high": self.high},
+            "published_unit": artifact.published.content["quantities"][self.first.quantity]["unit"],
         }
-        cells |= {(quantity["title"], name): text for name, text in texts.items()}
-    return cells
+
+
+def draw(artifact: CostTable, evidence: Evidence) -> Table:
+    """One row per model, the paper's first, then the user's own."""
+    check(artifact, evidence)
+    quantities = QUANTITIES[artifact.settings.quantity]
+    costs = {
+        case: [cost_of(artifact, evidence, case, quantity) for quantity in quantities] for case in artifact.cases()
+    }
+    rows = [_row(artifact, case, own) for case, own in costs.items()]
+    data = [cost.data(artifact) for own in costs.values() for cost in own]
+    return beside_published.table(artifact, evidence, rows, data, [machine_note(evidence)])
+
+
+def _row(artifact: CostTable, case: Case, costs: Sequence[OverProcesses]) -> dict[Column, str]:
+    first, baseline = costs[0].first, baseline_label(artifact)
+    row: dict[Column, str] = {"Model": first.label, "N": size_text(first.size, case.size)}
+    for cost in costs:
+        quantity = artifact.published.content["quantities"][cost.first.quantity]
+        decimals = artifact.configuration.metrics[cost.first.quantity].decimals
+        ratio, low, high = (number(value, 2) for value in (cost.ratio, cost.low, cost.high))
+        texts = {
+            f"ours, {cost.first.unit}": significant(cost.value),
+            f"÷ {baseline}’s (range)": ratio if low == ABSENT else f"{ratio} ({low} – {high})",
+            f"published, {quantity['unit']}": number(cost.published, decimals),
+            f"published ÷ {baseline}’s": number(cost.published_ratio, 2),
+        }
+        row |= {(quantity["title"], name): text for name, text in texts.items()}
+    return row
 
 
 # Shared with the table of times to an accuracy
 
 
-def measured_costs(sources: Sources) -> list[dict[str, Any]]:
-    """The costs of an artifact's models, a row for each model and quantity: `over_processes`. A `UserError` where a
-    process has not one row for each model and quantity, as those of a publication with fewer models."""
-    artifact, costs = sources.artifact, sources.costs
-    found = [(row["process"], row["model"], row["quantity"]) for row in costs]
-    needed = [(cell.model, quantity) for cell in artifact.cases() for quantity in (*TIMES, *MEMORIES)]
-    for process in dict.fromkeys(row["process"] for row in costs):
-        for model, quantity in needed:
-            if found.count((process, model, quantity)) != 1:
-                raise sources.wrong("costs", f"process {process} has not one row for {quantity} of {model}")
-    return [over_processes([row for row in costs if (row["model"], row["quantity"]) == pair]) for pair in needed]
+def check(artifact: MeasuredCosts[Any], evidence: Evidence) -> None:
+    """A `UserError` where a process has not one row for each model and quantity, as those of a publication with fewer
+    models."""
+    measured = Counter((row.process, row.model, row.quantity) for row in evidence.costs)
+    for process in dict.fromkeys(row.process for row in evidence.costs):
+        for case in artifact.cases():
+            for quantity in (*TIMES, *MEMORIES):
+                if measured[process, case.model, quantity] != 1:
+                    why = f"process {process} has not one row for {quantity} of {case.model}"
+                    raise wrong_input(artifact, "costs", why)
 
 
-def over_processes(rows: Rows) -> dict[str, Any]:
-    """A model's rows of one quantity, a process each, in one: the medians of `value` and `ratio`, and their range.
-
-    `ratio_low` and `ratio_high` are NaN where all ratios are one; `processes` says how many there were.
-    """
-    values, ratios = ([float(row[column]) for row in rows if row[column]] for column in ("value", "ratio"))
+def cost_of(artifact: MeasuredCosts[Any], evidence: Evidence, case: Case, quantity: str) -> OverProcesses:
+    """A case's cost of a quantity over processes, beside the published one."""
+    baseline = artifact.published.baseline
+    costs = [row for row in evidence.costs if (row.model, row.quantity) == (case.model, quantity)]
+    both = [row for row in evidence.costs if row.model in (case.model, baseline)]
+    ratios, deviating = [row.ratio for row in costs if row.ratio is not None], deviations_of(artifact, both)
     low, high = (min(ratios), max(ratios)) if len(set(ratios)) > 1 else (math.nan, math.nan)
-    numbers = {"value": median(values), "ratio": median(ratios) if ratios else math.nan}
-    about = {name: text for name, text in rows[0].items() if name != "process"}
-    return about | numbers | {"ratio_low": low, "ratio_high": high, "processes": len(rows)}
+    ratio, value = median(ratios) if ratios else math.nan, median(row.value for row in costs)
+    published = held_to(artifact, case, quantity) if quantity in artifact.metrics() else math.nan
+    printed = published_ratio(artifact, case, quantity) if not deviating else math.nan
+    return OverProcesses(case, costs[0], len(costs), value, ratio, low, high, published, printed, "; ".join(deviating))
 
 
-def cost_of(costs: Rows, model: str, quantity: str) -> dict[str, Any]:
-    """The row of a model and a quantity."""
-    return next(dict(row) for row in costs if (row["model"], row["quantity"]) == (model, quantity))
-
-
-def published_costs(artifact: MeasuredCosts, record: Record) -> Record:
-    """The printed number beside a record and, where it does not deviate from the paper, its ratio to the baseline's."""
-    value, baseline = (
-        comparison.standing(artifact, record | {"model": model})
-        for model in (record["model"], artifact.published.baseline)
-    )
-    return {"published": value, "published_ratio": math.nan if record["deviations"] else value / baseline}
+def published_ratio(artifact: MeasuredCosts[Any], case: Case, quantity: str) -> float:
+    """The printed number of a case divided by that of its baseline; nan where one is not printed."""
+    if quantity not in artifact.metrics():
+        return math.nan
+    baseline = case._replace(model=artifact.published.baseline)
+    return held_to(artifact, case, quantity) / held_to(artifact, baseline, quantity)
 
 
 def significant(value: float) -> str:
@@ -151,13 +164,13 @@ def significant(value: float) -> str:
     return f"{value:.{max(2 - magnitude, 0)}f}"
 
 
-def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
-    """The machine and the data that the costs were measured on."""
-    first = costs[0]
-    threads = f"{first['threads']} CPU thread{'s' if first['threads'] != '1' else ''}"
-    machine = first["processor"] if first["device"] == "cpu" else f"{first['device']} ({first['processor']})"
-    data = data_text(artifact.configuration, first)
-    return [
-        f"Costs measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",
-        f"A batch: {first['batch']} sequences of {first['steps']} steps. Data: {data}.",
-    ]
+def machine_note(evidence: Evidence) -> str:
+    """The machine that the costs were measured on, how often, and the length of what was measured."""
+    first, costs = evidence.costs[0], evidence.costs
+    threads = f"{first.threads} CPU thread{'s' if first.threads != 1 else ''}"
+    machine = first.processor if first.device == "cpu" else f"{first.device} ({first.processor})"
+    return (
+        f"Costs measured on {machine}, {threads}, torch {first.torch}, {first.precision}, {first.date}: "
+        f"{len({row.process for row in costs})} processes of {first.rounds} rounds, batches of {first.batch} sequences "
+        f"of {first.steps} steps. {variants_note(row.variants for row in costs)}"
+    )
