@@ -8,6 +8,7 @@ from typing import Protocol, cast
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.lengths import length_matters
+from hidden_dynamics.configuration.schema import Training as TaskTraining
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.papers.published import dataset_of, published_task
 
@@ -106,6 +107,33 @@ def _title_says_it(configuration: Configuration, task: str) -> bool:
     own, papers = configuration.tasks[task], configuration.papers_tasks[task]
     differing = {name for name in {*own.data, *papers.data} if own.data.get(name) != papers.data.get(name)}
     return own.dataset == papers.dataset and differing <= set(configuration.datasets[own.dataset].in_title)
+
+
+def ran_of(configuration: Configuration, task: str, sizes: Iterable[object], trained: bool = True) -> str:
+    """What ran: "Free Spoken Digit Dataset, previous frame, N = 79, 25 epochs (the paper: TIMIT, previous frame,
+    N = 158, 700 epochs)".
+
+    Args:
+        sizes: the paper's.
+        trained: as for `deviations`.
+    """
+    own, papers = configuration.tasks[task], configuration.papers_tasks[task]
+    units = [size for size in sizes if isinstance(size, int)]
+    ours, theirs = configuration.title_as_run(task), papers.title
+    if units:
+        ours += f", N = {listed([str(own.sizes.get(size, size)) for size in units])}"
+        theirs += f", N = {listed(list(map(str, units)))}"
+    lengths = [_length(one.training) for one in (own, papers)] if trained else ["", ""]
+    first = trained and ours == theirs and lengths[0] != lengths[1]
+    ours, whole = (", ".join(filter(None, pair)) for pair in zip((ours, theirs), lengths, strict=True))
+    return ours if ours == whole else f"{ours} (the paper: {lengths[1] if first else whole})"
+
+
+def _length(training: TaskTraining) -> str:
+    """How long a training is: of generated data, whose epochs have no length of their own, in iterations."""
+    if training.iterations_per_epoch:
+        return f"{training.epochs * training.iterations_per_epoch:,} iterations"
+    return f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
 
 
 def listed(texts: Sequence[str]) -> str:
