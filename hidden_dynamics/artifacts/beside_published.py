@@ -185,19 +185,24 @@ def ours_text(ours: Statistics, decimals: int, *remarks: str, lost: Mapping[str,
     return f"{value_text(ours.mean, ours.std, decimals)} ({'; '.join(remarks)})"
 
 
-def lead_text(lead: "Comparison | None", decimals: int, published: float = math.nan) -> str:
-    """ "+1.20 (+0.40 to +2.00), p = 0.011, paper +0.90"; with † where the side ahead is not shown to have learned."""
+def lead_text(lead: "Comparison | None", decimals: int, adjusted: float = math.nan, published: float = math.nan) -> str:
+    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.033], paper +0.90"; with † where the side ahead is not shown to have learned.
+
+    Args:
+        adjusted: p after an adjustment.
+        published: the paper's lead.
+    """
     if lead is None:
         return ABSENT
     difference = f"{signed(lead.difference, decimals)} {interval_text(lead.low, lead.high, decimals)}".strip()
     paper = "" if math.isnan(published) else f"paper {signed(published, decimals)}"
-    return ", ".join(filter(None, (difference, p_text(lead.p), paper))) + " †" * lead.unlearned
+    return ", ".join(filter(None, (difference, p_text(lead.p, adjusted), paper))) + " †" * lead.unlearned
 
 
 def score_texts(artifact: BesidePublished, score: Score) -> dict[str, str]:
     """The cells of a score beside ours and the published, by heading."""
     decimals = artifact.configuration.metrics[score.metric].decimals
-    lead = lead_text(score.lead, decimals, score.published_lead)
+    lead = lead_text(score.lead, decimals, published=score.published_lead)
     return {LESS: signed(score.difference, decimals), f"lead over {baseline_label(artifact)} (95 %), p": lead}
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
@@ -14,6 +15,7 @@ from hidden_dynamics.results.record import RunRecord
 
 READING = "How to read it: docs/reading.md."
 NAMED = 6  # variants in a note
+SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 
 
 def scale_notes(configuration: Configuration) -> list[str]:
@@ -134,6 +136,12 @@ def _failure(run: RunRecord | Features) -> str:
         return f"the loss was not finite at iteration {run.diverged_at}"
     failure = json.loads(run.failure) if isinstance(run.failure, str) else run.failure
     return failure.get("error") or f"solver failed at iteration {run.diverged_at} ({failure['cause']})"
+
+
+def named(label: str, settings: Mapping[str, Any]) -> str:
+    """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
+    texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
+    return f"{label} ({', '.join(texts)})" if texts else label
 
 
 # In figures: in the picture in short, in the notes in full

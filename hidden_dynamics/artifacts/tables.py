@@ -160,6 +160,14 @@ def interval_text(low: float, high: float, decimals: int) -> str:
     return "" if math.isnan(low) else f"({signed(low, decimals)} to {signed(high, decimals)})"
 
 
-def p_text(p: float) -> str:
-    """ "p = 0.011"; "" where there is none."""
-    return "" if math.isnan(p) else "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+def p_text(p: float, adjusted: float = math.nan) -> str:
+    """ "p = 0.011", or "p = 0.011 [0.033]" with what it is after an adjustment; "" where there is none."""
+    if math.isnan(p):
+        return ""
+    text, after = ("< 0.0001" if value < 1e-4 else f"= {value:.2g}" for value in (p, adjusted))
+    return f"p {text}" if math.isnan(adjusted) else f"p {text} [{after.removeprefix('= ')}]"
+
+
+def decimals_of(std: float) -> int:
+    """As many decimals as show two digits of a deviation between runs."""
+    return min(1 - math.floor(math.log10(std)), 6) if std > 0 else 0

@@ -3,31 +3,30 @@
 What s does is the lead of the control over the plain core; what momentum adds, that of the filter over its control.
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
-from hidden_dynamics.artifacts.notes import figure_notes, reported_note, subtitle_of
-from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
-from hidden_dynamics.claims.verdict import UNLEARNED
+from hidden_dynamics.artifacts.beside_published import lead_text, ours_text, size_text
+from hidden_dynamics.artifacts.notes import divergence_notes, named, reported_note, runs_note, scale_note, subtitle_of
+from hidden_dynamics.artifacts.tables import ABSENT, Table, decimals_of
 from hidden_dynamics.configuration import Entry
-from hidden_dynamics.configuration.runs import Case, seeds_are_blocks
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Size
+from hidden_dynamics.papers.deviations import deviations
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.statistics import Statistics, over_seeds
 
 if TYPE_CHECKING:
-    from hidden_dynamics.claims.samples import Runs
+    from hidden_dynamics.claims.comparison import Comparison
 
-DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # leads of the first over the second
-HEADINGS = {"s": "What s does: lead of control over plain core", "momentum": "What μ adds: lead of filter over control"}
-SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
-NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "gate": ""}
+SIDES = ("plain", "control", "filter")
+LEADS = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # of the first over the second
+HEADINGS = {"s": "What s does (95 %), p [Holm’s]", "momentum": "What μ adds (95 %), p [Holm’s]"}
 
 
 class Contrasts(Entry):
@@ -49,173 +48,139 @@ class Settings(ArtifactSettings):
     rows: Annotated[list[Contrasts], Field(min_length=1)]
 
 
-class ContrastTable(Artifact):
+class ContrastTable(Artifact[Settings]):
     Settings = Settings
     form = "table"
     summarised = True
     with_extras = False  # they have no control
 
     def contrasts(self) -> Iterator[tuple[str, dict[str, Case]]]:
-        """A metric and the cells compared by it, `plain`, `control` and `filter`."""
+        """A metric and the cases compared by it, by their `SIDES`."""
         for row in self.settings.rows:
             for model, control in row.controls.items():
-                sides = {"plain": row.plain, "control": control, "filter": model}
-                yield row.metric, {side: Case(row.task, name, row.size) for side, name in sides.items()}
+                names = zip(SIDES, (row.plain, control, model), strict=True)
+                yield row.metric, {side: Case(row.task, name, row.size) for side, name in names}
 
     def shown(self) -> list[Case]:
-        models = [
-            (row, name) for row in self.settings.rows for pair in row.controls.items() for name in (row.plain, *pair)
-        ]
-        return list(dict.fromkeys(Case(row.task, name, row.size) for row, name in models))
+        return list(dict.fromkeys(case for _, cases in self.contrasts() for case in cases.values()))
 
     def chosen_metrics(self) -> list[str]:
         return [row.metric for row in self.settings.rows]
 
-
-def draw(artifact: ContrastTable, sources: Sources) -> Table:
-    """A row for each filter."""
-    configuration, records = artifact.configuration, _records(artifact, sources)
-    return Table.of(
-        f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
-        figure_notes(configuration, sources.summary, reported_note(configuration, sources.summary)),
-        [_row(artifact, record) for record in records],
-        records,
-    )
+    def pairs(self) -> Iterator[tuple[Case, Case, str]]:
+        """Each once, although two filters may share a control."""
+        pairs = (
+            (cases[one], cases[other], metric) for metric, cases in self.contrasts() for one, other in LEADS.values()
+        )
+        shown = self.cases()
+        yield from dict.fromkeys(pair for pair in pairs if pair[0] != pair[1] and {*pair[:2]} <= {*shown})
 
 
-# As data
+@dataclass(frozen=True)
+class Contrast:
+    """A filter beside its control and the plain core.
 
-
-def _records(artifact: ContrastTable, sources: Sources) -> list[Record]:
-    """A record for each filter: each side over seeds, and both differences, oriented so that above 0 is better.
-
-    Each difference has its interval and p, and p by Holm's method over all different ones of the core on the task, run
-    or not (`p_adjusted`). `pooled_std` is the root of the mean variance of the sides.
+    Attributes:
+        cases, labels, ours: by side; the labels with the settings of a filter.
+        leads: "s" and "momentum"; None where both sides are one, and without interval and p where the side ahead is not
+            shown to have learned, or has failed runs.
+        adjusted: p by Holm's method over all different tests of the core on the task, run or not.
     """
+
+    metric: str
+    size: int | str | None
+    cases: Mapping[str, Case]
+    labels: Mapping[str, str]
+    ours: Mapping[str, Statistics]
+    leads: "Mapping[str, Comparison | None]"
+    adjusted: Mapping[str, float]
+
+    def data(self, artifact: ContrastTable) -> dict[str, Any]:
+        """The row for programs."""
+        case = self.cases["filter"]
+        data = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": case.task}
+        data |= {"task_title": artifact.configuration.title_as_run(case.task), "metric": self.metric}
+        data |= {"size": self.size, "paper_size": case.size}
+        for side in SIDES:
+            data |= {side: self.cases[side].model, f"{side}_label": self.labels[side]}
+            data |= {f"{side}_{name}": value for name, value in asdict(self.ours[side]).items()}
+        for name, lead in self.leads.items():
+            numbers = ("difference", "low", "high", "p", "unlearned")
+            data |= {f"{name}_{number}": getattr(lead, number, math.nan) for number in numbers}
+            data[f"{name}_p_adjusted"] = self.adjusted[name]
+        return data
+
+    def texts(self, artifact: ContrastTable) -> dict[str, str]:
+        metric, case = artifact.configuration.metrics[self.metric], self.cases["filter"]
+        decimals = max(metric.decimals, decimals_of(self.ours["plain"].std))
+        ours = {side: ours_text(self.ours[side], decimals) for side in SIDES}
+        unit = " (%)" if metric.unit == "percent" else ""
+        same = self.cases["control"] == self.cases["plain"]
+        return {
+            "Task": f"{artifact.configuration.title_as_run(case.task)}: {metric.title}{unit}",
+            "Filter": self.labels["filter"],
+            "N": size_text(self.size, case.size),
+            **{text: lead_text(self.leads[of], decimals, self.adjusted[of]) for of, text in HEADINGS.items()},
+            "Plain core": f"{self.labels['plain']}: {ours['plain']}",
+            "Control": ABSENT if same else f"{self.labels['control']}: {ours['control']}",
+            "With the filter": ours["filter"],
+        }
+
+
+def draw(artifact: ContrastTable, evidence: Evidence) -> Table:
+    """A row for each filter of which something is run."""
+    configuration, runs = artifact.configuration, evidence.runs
+    contrasts = with_holm(artifact, evidence)
+    notes = [
+        scale_note(configuration, artifact.tasks(), deviations(configuration, runs)),
+        f"{reported_note(configuration, runs)} {runs_note(runs)}",
+        " ".join(divergence_notes(runs)),
+    ]
+    title = f"{artifact.settings.heading}; {subtitle_of(configuration, runs)}"
+    rows = [contrast.texts(artifact) for contrast in contrasts]
+    return Table.of(title, notes, rows, [contrast.data(artifact) for contrast in contrasts])
+
+
+def with_holm(artifact: ContrastTable, evidence: Evidence) -> list[Contrast]:
+    """The contrasts of which something is run, each p adjusted over all of its core on its task, run or not."""
     from hidden_dynamics.claims.statistics import holm  # SciPy
 
-    records, families = [], {}
-    for metric, cells in artifact.contrasts():
-        core = metric, cells["plain"]
-        family = families.setdefault(core, {})  # p by the cells of a test, 1 where none was made
-        pairs = {name: (cells[one], cells[other]) for name, (one, other) in DIFFERENCES.items()}
-        for pair in pairs.values():
-            if pair[0] != pair[1]:
-                family.setdefault(pair, 1.0)
-        if any(artifact.configuration.is_run(*cell) for cell in cells.values()):
-            record = _compared(artifact, sources, metric, cells)
-            records.append((record, pairs, core))
-            for name, pair in pairs.items():
-                if not math.isnan(record[f"{name}_p"]):
-                    family[pair] = record[f"{name}_p"]
-    adjusted = {core: dict(zip(own, holm(list(own.values())), strict=True)) for core, own in families.items()}
-    for record, pairs, core in records:
-        for name, pair in pairs.items():
-            record[f"{name}_p_adjusted"] = math.nan if math.isnan(record[f"{name}_p"]) else adjusted[core][pair]
-    return [record for record, _, _ in records]
+    contrasts, families = [], {}
+    for metric, cases in artifact.contrasts():
+        contrast = _contrast(artifact, evidence, metric, cases)
+        family = families.setdefault((metric, cases["plain"]), {})  # p by the cases of a test, 1 where none was made
+        for name, (one, other) in LEADS.items():
+            if (lead := contrast.leads[name]) is not None:
+                family[cases[one], cases[other]] = 1.0 if math.isnan(lead.p) else lead.p
+        if any(artifact.configuration.is_run(*case) for case in cases.values()):
+            contrasts.append(contrast)
+    adjusted = {core: dict(zip(of, holm(list(of.values())), strict=True)) for core, of in families.items()}
+    return [replace(contrast, adjusted=_adjusted(contrast, adjusted)) for contrast in contrasts]
 
 
-def _compared(artifact: ContrastTable, sources: Sources, metric: str, cells: Mapping[str, Case]) -> Record:
-    """The sides over seeds, and both differences with interval and p."""
-    sides = {side: sources.evidence.number_of(cell, metric) for side, cell in cells.items()}
-    record = _sides(artifact, metric, cells, sides)
-    blocks = seeds_are_blocks(artifact.configuration, record["task"], record["filter"])
-    for name, (one, other) in DIFFERENCES.items():
-        found = NONE if cells[one] == cells[other] else _difference(sides[one], sides[other], blocks)
-        record |= {f"{name}_{key}": number for key, number in found.items()}
-    return record
+def _adjusted(contrast: Contrast, adjusted: Mapping[tuple[str, Case], Mapping[Any, float]]) -> dict[str, float]:
+    family = adjusted[contrast.metric, contrast.cases["plain"]]
+    pairs = {name: (contrast.cases[one], contrast.cases[other]) for name, (one, other) in LEADS.items()}
+    tested = {name for name, lead in contrast.leads.items() if lead is not None and not math.isnan(lead.p)}
+    return {name: family[pair] if name in tested else math.nan for name, pair in pairs.items()}
 
 
-def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Case], sides: Mapping[str, "Runs"]) -> Record:
-    """What ran, and each side's numbers over seeds."""
-    configuration, filtered = artifact.configuration, cells["filter"]
-    different = {cells[side]: runs.values for side, runs in sides.items()}
-    variances = [np.var(values, ddof=1) for values in different.values() if len(values) > 1]
-    rows = sides["filter"].rows
-    record = {
-        "artifact": artifact.name,
-        "scale": configuration.scale_name,
-        "task": filtered.task,
-        "task_title": configuration.title_as_run(filtered.task),
-        "metric": metric,
-        "size": rows[0]["size"] if rows else None,
-        "paper_size": filtered.size,
-        "pooled_std": float(np.sqrt(np.mean(variances))) if variances else math.nan,
-    }
-    for side, runs in sides.items():
-        settings = json.loads(runs.rows[0]["hyperparameters"]) if runs.rows else {}
-        own = {"label": named(configuration.models[cells[side].model].label, settings), "runs": len(runs.rows)}
-        own |= ours_of(runs.rows, metric, configuration.metrics[metric])
-        record |= {side: cells[side].model, **{f"{side}_{name}": number for name, number in own.items()}}
-    return record
+def _contrast(artifact: ContrastTable, evidence: Evidence, metric: str, cases: Mapping[str, Case]) -> Contrast:
+    from hidden_dynamics.claims.comparison import compare  # SciPy
 
-
-def named(label: str, settings: Mapping[str, object]) -> str:
-    """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
-    texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
-    return f"{label} ({', '.join(texts)})" if texts else label
-
-
-def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
-    """The lead of `one` over `other`, tested where both have three seeds, and the side ahead has learned and no failed
-    runs; NaN where there is none. `gate`: `UNLEARNED` where the side ahead is not shown to have learned; else "".
-
-    Args:
-        blocks: whether the runs of a seed are compared with each other alone.
-    """
-    from hidden_dynamics.claims.kinds import LEARNING, estimates  # SciPy
-    from hidden_dynamics.claims.samples import of_shared_seeds
-    from hidden_dynamics.claims.statistics import FEWEST
-
-    sides = of_shared_seeds([one, other]) if blocks else [one, other]
-    if not all(runs.values for runs in sides):
-        return NONE
-    lead = one.sign * float(np.mean(sides[0].values) - np.mean(sides[1].values))
-    ahead = one if lead > 0 else other
-    few = len(ahead.values) < FEWEST
-    learned = all(gain > 0 for gain in ahead.gains(ahead.naive)) if few else ahead.learned(LEARNING) is not False
-    found = NONE | {"difference": lead, "gate": "" if learned else UNLEARNED}
-    if not learned or ahead.failed or any(len(runs.values) < FEWEST for runs in sides):
-        return found
-    (own, *_), _ = estimates([one, other], blocks, (one.sign, -one.sign))
-    if own is None:
-        return found
-    low, high = own.interval(0.95)
-    return found | {"low": low, "high": high, "p": own.p()}
-
-
-# As text
-
-
-def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
-    metric = artifact.configuration.metrics[record["metric"]]
-    decimals = max(metric.decimals, decimals_of(record["pooled_std"]))
-    plain, control, filtered = (_side_text(record, side, decimals) for side in ("plain", "control", "filter"))
-    return {
-        "Task": record["task_title"],
-        "Filter": record["filter_label"],
-        "N": size_text(record["size"], record["paper_size"]),
-        "Metric": f"{metric.title} (%)" if metric.unit == "percent" else metric.title,
-        "Plain core": f"{record['plain_label']}: {plain}",
-        "Control": ABSENT if record["control"] == record["plain"] else f"{record['control_label']}: {control}",
-        "With the filter": filtered,
-        **{heading: difference_text(record, name, decimals) for name, heading in HEADINGS.items()},
-    }
-
-
-def _side_text(record: Record, side: str, decimals: int) -> str:
-    own = {name.removeprefix(f"{side}_"): value for name, value in record.items() if name.startswith(f"{side}_")}
-    return ours_text(own, decimals, *(["none learned"] if own["learned"] == 0 and own["n"] else []))
-
-
-def decimals_of(std: float) -> int:
-    """As many decimals as show two digits of a deviation between runs."""
-    return min(1 - math.floor(math.log10(std)), 6) if std > 0 else 0
-
-
-def difference_text(record: Record, name: str, decimals: int, adjusted: str = "p_adjusted") -> str:
-    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.14]"."""
-    estimate, low, high = (signed(record[f"{name}_{end}"], decimals) for end in ("difference", "low", "high"))
-    if math.isnan(record[f"{name}_p"]):
-        return ", ".join(filter(None, (estimate, record.get(f"{name}_gate"))))
-    return f"{estimate} ({low} to {high}), {probabilities(record[f'{name}_p'], record[f'{name}_{adjusted}'])}"
+    configuration, runs = artifact.configuration, {side: evidence.of(case) for side, case in cases.items()}
+    settings = {side: of[0].hyperparameters if of else {} for side, of in runs.items()}
+    leads: dict[str, Comparison | None] = {}
+    for name, (one, other) in LEADS.items():
+        lead = compare(evidence, cases[one], cases[other], metric) if cases[one] != cases[other] else None
+        barred = lead is not None and (lead.unlearned or lead.failed)
+        leads[name] = replace(lead, low=math.nan, high=math.nan, p=math.nan) if lead and barred else lead
+    return Contrast(
+        metric,
+        runs["filter"][0].size if runs["filter"] else None,
+        cases,
+        {side: named(configuration.models[case.model].label, settings[side]) for side, case in cases.items()},
+        {side: over_seeds(configuration, of, metric) for side, of in runs.items()},
+        leads,
+        {},
+    )

@@ -17,7 +17,6 @@ from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.deviations import original_of
 from hidden_dynamics.papers.published import published_task
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.seeds import by_seed, mean_and_std
@@ -199,7 +198,7 @@ def _repeating(artifact: ResultsTable, evidence: Evidence) -> set[str]:
 def _rows(artifact: ResultsTable, scores: Sequence[Score], references: Sequence[Reference]) -> list[dict[Column, str]]:
     """A row for each model and size and for each reference; a group of columns for each task and metric. Where a
     model's size or number of parameters differs between tasks, or it ran on some alone, groups have their own."""
-    headings, sizes = _headings(artifact, scores), [_sizes(artifact, score) for score in scores]
+    headings, sizes = _headings(artifact), [_sizes(artifact, score) for score in scores]
     by_model: dict[tuple[str, Size | None], set[tuple[str, ...]]] = {}
     for score, texts in zip(scores, sizes, strict=True):
         by_model.setdefault((score.case.model, score.case.size), set()).add(tuple(texts.values()))
@@ -220,18 +219,14 @@ def _rows(artifact: ResultsTable, scores: Sequence[Score], references: Sequence[
     return [{column: row.get(column, ABSENT) for column in columns} for row in rows.values()]
 
 
-def _headings(artifact: ResultsTable, scores: Sequence[Score]) -> Headings:
-    """By task and metric, with the data really used."""
-    configuration, several = artifact.configuration, len(artifact.metrics()) > 1
+def _headings(artifact: ResultsTable) -> Headings:
+    """By task and metric, with the data that the task runs on."""
+    several = len(artifact.metrics()) > 1
     headings = {}
     for task in artifact.settings.tasks:
-        text = configuration.tasks[task].title
-        runs = [run for score in scores if score.case.task == task for run in score.ran]
-        if runs and (original := original_of(configuration, runs[0])):
-            data = runs[0].dataset_title
-            text = f"{data} in place of {original}" if text == original else f"{text} ({data})"
+        title = artifact.configuration.title_as_run(task)
         for metric in artifact.metrics_on(task):
-            headings[task, metric] = f"{text}: {artifact.heading(metric)}" if several else text
+            headings[task, metric] = f"{title}: {artifact.heading(metric)}" if several else title
     if len(set(headings.values())) < len(headings):
         tasks = artifact.settings.tasks
         text = f"config/tasks.yaml: {', '.join(tasks)}: one table shows them; give them titles that differ."
