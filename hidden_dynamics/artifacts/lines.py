@@ -111,6 +111,12 @@ def in_sight(scores: Mapping[str, float], highest: float) -> list[float]:
     return [score for score in scores.values() if score <= IN_SIGHT * highest]
 
 
+def padded(values: NDArray) -> tuple[float, float]:
+    """The ends of an axis that holds values (n,), finite, with some room."""
+    reach = 0.05 * np.ptp(values) or 0.05 * abs(values.max()) or 1.0
+    return float(values.min() - reach), float(values.max() + reach)
+
+
 def _styles_of_baselines(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Naive ones first."""
     names = list(dict.fromkeys(names))

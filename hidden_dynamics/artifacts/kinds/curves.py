@@ -17,13 +17,13 @@ from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
 from hidden_dynamics.artifacts.lines import (
-    FEW,
     baseline_entries,
     baselines,
     draw_across,
     draw_line,
     in_sight,
     model_entries,
+    padded,
 )
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
 LOGGED: dict[str, Any] = {"color": "0.5"}  # of the authors' own losses
 TITLE = 66  # characters in a line of a panel's title
-MARGIN = 0.05  # of an axis, at either end
 NOTHING = "No picture is drawn: no run has a loss."
 COLUMNS = ["task", "size", "split", "model", "line", "x", "mean", "low", "high"]  # of the data that are drawn
 
@@ -247,11 +246,9 @@ def robust_limits(
     seen = np.concatenate([inside, *(line[np.isfinite(line)] for curve in curves for line in lines_of(curve)), marks])
     if y_scale == "log":
         low = min(seen[seen > 0], default=1.0)
-        reach = (max(high, low) / low) ** MARGIN if high > low else 1.3
-        return float(low / reach), float(max(high, low) * reach)
-    low = seen.min()
-    reach = MARGIN * (high - low) or MARGIN * abs(high) or 1.0
-    return float(max(0.0, low - reach) if low >= 0 else low - reach), float(high + reach)
+        least, most = padded(np.log([low, max(high, low)]))
+        return math.exp(least), math.exp(most)
+    return padded(np.array([seen.min(), high]))
 
 
 def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
@@ -266,9 +263,11 @@ def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     """Scales, curves, baselines, published final values, limits."""
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
+    middle = -1 if panel.logged else (len(panel.curves) - 1) / 2  # the authors' stand at the epoch itself
     for rank, curve in enumerate(panel.curves):
-        about, mean = {"front": 10.0 - rank, "shift": rank}, curve.mean if curve.learned is None else None
-        draw_line(ax, curve.model, styles[curve.model], curve.x, mean, (curve.low, curve.high), curve.seeds, **about)
+        look, mean = styles[curve.model], curve.mean if curve.learned is None else None
+        band, place = (curve.low, curve.high), {"front": 10.0 - rank, "shift": rank - middle}
+        draw_line(ax, curve.model, look, curve.x, mean, band, curve.seeds, **place)
     for model, log in panel.logged.items():
         x, mean, least, greatest = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
         look = LOGGED | {"linestyle": styles[model]["linestyle"]}
@@ -289,11 +288,10 @@ def x_limits_of(panel: Panel) -> tuple[float, float]:
     """From the first point to the last, with room at the ends, for bars side by side too."""
     places = [curve.x for curve in panel.curves] + [[point.epoch for point in log] for log in panel.logged.values()]
     places = np.concatenate(places)
-    reach = MARGIN if len(np.unique(places)) <= FEW else MARGIN / 5
     if panel.settings.x_scale == "linear":
-        return places.min() - reach * np.ptp(places), places.max() + reach * np.ptp(places)
-    first, ratio = places[places > 0].min(), (places.max() / places[places > 0].min()) ** reach
-    return first / ratio, places.max() * ratio
+        return padded(places)
+    first, last = padded(np.log(places[places > 0]))
+    return math.exp(first), math.exp(last)
 
 
 def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
