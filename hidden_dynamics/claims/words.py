@@ -180,3 +180,11 @@ def _found(verdict: Verdict) -> str:
 def _plain(value: float, digits: int = 4) -> str:
     """So many significant digits, without an exponent below a million."""
     return f"{float(f'{value:.{digits}g}'):.6g}"
+
+
+def effect_text(difference: float | None, low: float | None, high: float | None, digits: int) -> str:
+    """ "+0.005 (−0.001 to +0.012)"; "" without a difference."""
+    if difference is None:
+        return ""
+    own, *ends = (f"{value:+.{digits}f}".replace("-", "−") for value in (difference, low, high) if value is not None)
+    return f"{own} ({' to '.join(ends)})" if len(ends) == 2 else own
