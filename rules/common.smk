@@ -50,7 +50,12 @@ FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "fig
 BY_RUNS = sorted((ARTIFACTS[name] for name in FIGURES if ARTIFACTS[name].runs), key=lambda figure: len(figure.runs))
 SEEN_FIRST = {task for figure in BY_RUNS[:1] for task in figure.tasks()}  # soon there is something to see
 LIGHT = dict(mem_mb=1000, runtime=30)  # of a step that neither trains nor measures
-PUBLISHED = sorted(str(path) for path in Path("published").rglob("*") if path.suffix in (".yaml", ".csv"))
+SUMMARIES = [PATHS.all_runs, PATHS.statistics, PATHS.comparisons]
+KINDS = sorted({f"{type(artifact).__module__}.{type(artifact).__name__}" for artifact in ARTIFACTS.values()})
+PRINTED = sorted(path for path in Path("published").rglob("*") if path.suffix in (".yaml", ".csv"))
+PUBLISHED = [
+    str(path) for path in PRINTED if path.stem not in ("claims", "definitions")
+]  # what tables and figures show
 SOON = 50  # priority: as soon as it can be made; jobs that are ready and wait cost the scheduler time
 TIME_LIMIT = min(SCALE.runtime, SETTINGS.time_limit or SCALE.runtime)
 # A job that a scheduler runs for this workflow may queue itself again.
@@ -137,6 +142,7 @@ def say_where():
     """Name the files that this invocation was asked for, if by name: of artifacts, the page, the verdicts."""
     places = {name: shown(artifact) for name, artifact in ARTIFACTS.items()}
     places |= {"all": [PATHS.index], "index": [PATHS.index], "claims": [PATHS.verdicts]}
+    places |= dict.fromkeys(("statistics", "summarise"), SUMMARIES)
     if files := [file for target in workflow.dag_settings.targets or ["all"] for file in places.get(target, [])]:
         logger.info(f"Made: {' '.join(files)}")
 

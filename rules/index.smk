@@ -6,7 +6,7 @@ rule render_index:
     input:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
         claims=PATHS.verdicts,
-        runs=PATHS.all_runs,
+        summaries=SUMMARIES,
         templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
     output:
         report(PATHS.index, category="Everything", labels={"target": "index", "title": "All on one page"}),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
@@ -13,22 +14,36 @@ from hidden_dynamics.results.measured import Features
 from hidden_dynamics.results.record import RunRecord
 
 READING = "How to read it: docs/reading.md."
+NAMED = 6  # variants in a note
+SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 
 
-def scale_notes(configuration: Configuration, tasks: Collection[str] | None = None) -> list[str]:
-    """The scale in words and, where the user overrode the configuration or left data out, how.
+def scale_notes(configuration: Configuration) -> list[str]:
+    """The scale in words and, where the user overrode the configuration or left data out, how."""
+    return [f"Scale: {configuration.scale_name} ({configuration.scale.about}).", *chosen_notes(configuration)]
+
+
+def chosen_notes(configuration: Configuration, tasks: Collection[str] | None = None) -> list[str]:
+    """How the user overrode the configuration, and what is left out.
 
     Args:
-        tasks: of what the user chose, those that are named; None: all.
+        tasks: those that are concerned; None: all.
     """
-    notes = [f"Scale: {configuration.scale_name} ({configuration.scale.about})."]
+
+    def concerns(name: str) -> bool:
+        return tasks is None or name.partition("/")[0] in tasks
+
+    notes = []
     overrides = configuration.settings.overrides.given()
-    if any(overrides.values()):
-        notes.append(f"Changed by the user (overrides): {json.dumps(overrides, sort_keys=True)}.")
+    own = {name: changes for name, changes in overrides.get("tasks", {}).items() if concerns(name)}
+    changed = {name: value for name, value in (overrides | {"tasks": own}).items() if value}
+    if changed:
+        notes.append(f"Changed by the user (overrides): {json.dumps(changed, sort_keys=True)}.")
     only, chosen = configuration.settings.only, configuration.chosen_tasks
-    if named := [name for name in only if tasks is None or name.partition("/")[0] in tasks]:
+    if named := [name for name in only if concerns(name)]:
         notes.append(f"Run, as the user chose (only): {', '.join(named)}.")
-    titles = {name: title for name, title in configuration.left_out.items() if not only or name in chosen}
+    left_out = configuration.left_out.items()
+    titles = {name: title for name, title in left_out if concerns(name) and (not only or name in chosen)}
     if titles:
         datasets = ", ".join(dict.fromkeys(titles.values()))
         notes.append(f"Left out by the user (leave_out): {datasets}; so there are no runs of {', '.join(titles)}.")
@@ -46,7 +61,9 @@ def title_of(artifact: Artifact, about: str = "") -> str:
 
 
 def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
-    """The variants taken where the paper and its code differ: "Variants taken: published (adam_epsilon)."
+    """What was taken where the paper and its code differ: "Variants (docs/variants.md): published; released (sr_cell)."
+
+    Named are those of which not the published value alone was taken, if they are few; runs.csv has all.
 
     Args:
         runs: for each, {variant: its value}.
@@ -58,8 +75,9 @@ def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
     names: dict[str, list[str]] = {}
     for name, values in sorted(taken.items()):
         names.setdefault(" and ".join(sorted(values)), []).append(name)
-    texts = [f"{value} ({', '.join(of)})" for value, of in sorted(names.items())]
-    return f"Variants taken: {'; '.join(texts) or 'none apply'}."
+    named = {value: ", ".join(of) if len(of) <= NAMED else f"{len(of)} of them" for value, of in sorted(names.items())}
+    texts = [value if value == "published" else f"{value} ({of})" for value, of in named.items()]
+    return f"Variants (docs/variants.md): {'; '.join(texts) or 'none apply'}."
 
 
 def runs_note(runs: Sequence[RunRecord | Features]) -> str:
@@ -120,6 +138,12 @@ def _failure(run: RunRecord | Features) -> str:
     return failure.get("error") or f"solver failed at iteration {run.diverged_at} ({failure['cause']})"
 
 
+def named(label: str, settings: Mapping[str, Any]) -> str:
+    """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
+    texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
+    return f"{label} ({', '.join(texts)})" if texts else label
+
+
 # In figures: in the picture in short, in the notes in full
 
 
@@ -132,17 +156,17 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Ran]) -> str:
 
 
 def figure_notes(configuration: Configuration, runs: Sequence[RunRecord | Features], *drawn: str) -> list[str]:
-    """All notes, by paragraph: scale and deviations, what is drawn, failed runs, how the runs were made."""
+    """Four notes at most: scale and deviations, what is drawn, failed runs, how the runs were made."""
     scale = scale_note(configuration, {run.task for run in runs}, deviations(configuration, runs))
-    return [scale, *drawn, *divergence_notes(runs), runs_note(runs)]
+    notes = [scale, " ".join(drawn), " ".join(divergence_notes(runs)), runs_note(runs)]
+    return [note for note in notes if note]
 
 
 def scale_note(configuration: Configuration, tasks: Collection[str], deviating: Iterable[str]) -> str:
-    """The scale, and what deviates from the paper."""
+    """What deviates from the paper, and what the user chose."""
     deviates = "; ".join(deviating)
-    return " ".join(
-        [*scale_notes(configuration, tasks), *([f"Deviates from the paper: {deviates}."] if deviates else [])]
-    )
+    said = f"Deviates from the paper: {deviates}." if deviates else "Data, sizes and settings are the paper's."
+    return " ".join([said, *chosen_notes(configuration, tasks)])
 
 
 def about(configuration: Configuration, runs: Sequence[Ran], *texts: str) -> list[str]:
@@ -168,10 +192,3 @@ def reported_note(configuration: Configuration, runs: Sequence[RunRecord]) -> st
     if any(resampled(configuration, run.task, run.model) for run in runs):
         reported += " Seed k has the k-th random split of the series, for which bands and tests are corrected."
     return reported
-
-
-def choices_notes(configuration: Configuration, models: Iterable[str]) -> list[str]:
-    """What of the models is our choice; no line if nothing is."""
-    found = [configuration.models[name] for name in dict.fromkeys(models) if name in configuration.models]
-    choices = [f"{model.label}: {model.note}." for model in found if model.note]
-    return [f"Ours, where the paper or its code leaves a model open. {' '.join(choices)}"] if choices else []

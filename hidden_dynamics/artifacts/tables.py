@@ -60,7 +60,7 @@ class Table:
         says = (frame != ABSENT).any(axis="index").to_numpy()
         kept = [said or not name.lower().startswith(optional) for said, (_, name) in zip(says, columns, strict=True)]
         data = pandas.DataFrame(records, dtype=object)
-        return cls(title, list(dict.fromkeys([READING, *notes])), frame.loc[:, kept], data)
+        return cls(title, list(dict.fromkeys(note for note in (READING, *notes) if note)), frame.loc[:, kept], data)
 
 
 def write_table(table: Table, paths: Iterable[str | Path]) -> None:
@@ -77,13 +77,13 @@ def csv(table: Table) -> str:
 
 def markdown(table: Table) -> str:
     """GitHub-flavoured Markdown: the title, one table per group of columns, the notes as a list."""
-    blocks = [f"### {_markdown_text(table.title)}"]
+    blocks = [f"### {markdown_text(table.title)}"]
     for group, part in _parts(table.frame):
         if group:
-            blocks.append(f"**{_markdown_text(group)}**")
-        part = part.map(_markdown_text).rename(columns=_markdown_text)
+            blocks.append(f"**{markdown_text(group)}**")
+        part = part.map(markdown_text).rename(columns=markdown_text)
         blocks.append(part.to_markdown(index=False, disable_numparse=True))
-    blocks.append("\n".join(f"- {_markdown_text(note)}" for note in table.notes))
+    blocks.append("\n".join(f"- {markdown_text(note)}" for note in table.notes))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -136,7 +136,7 @@ def _parts(frame: "pandas.DataFrame") -> list[tuple[str, "pandas.DataFrame"]]:
     return parts
 
 
-def _markdown_text(text: str) -> str:
+def markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_|<~])", r"\\\1", " ".join(str(text).split()))
 
 
@@ -160,6 +160,14 @@ def interval_text(low: float, high: float, decimals: int) -> str:
     return "" if math.isnan(low) else f"({signed(low, decimals)} to {signed(high, decimals)})"
 
 
-def p_text(p: float) -> str:
-    """ "p = 0.011"; "" where there is none."""
-    return "" if math.isnan(p) else "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+def p_text(p: float, adjusted: float = math.nan) -> str:
+    """ "p = 0.011", or "p = 0.011 [0.033]" with what it is after an adjustment; "" where there is none."""
+    if math.isnan(p):
+        return ""
+    text, after = ("< 0.0001" if value < 1e-4 else f"= {value:.2g}" for value in (p, adjusted))
+    return f"p {text}" if math.isnan(adjusted) else f"p {text} [{after.removeprefix('= ')}]"
+
+
+def decimals_of(std: float) -> int:
+    """As many decimals as show two digits of a deviation between runs."""
+    return min(1 - math.floor(math.log10(std)), 6) if std > 0 else 0

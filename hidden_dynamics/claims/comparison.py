@@ -49,7 +49,7 @@ class Values:
     @property
     def failed(self) -> int:
         """How many runs have no number."""
-        return len(self.runs) - len(self.by_seed)
+        return sum(run.seed not in self.by_seed for run in self.runs)
 
     @property
     def learned(self) -> bool | None:
@@ -119,6 +119,8 @@ def values_of(evidence: Evidence, case: Case, metric: str, at: Mapping[int, floa
     """
     configuration, runs = evidence.configuration, evidence.of(case)
     metrics = configuration.metrics[metric]
+    if metric == "silhouette" and at is None:
+        at = {row.seed: row.silhouette for row in evidence.features if row.case == case and row.silhouette is not None}
     values = {run.seed: run.value(metric) for run in runs} if at is None else at
     by_seed = {seed: value * metrics.factor for seed, value in values.items() if math.isfinite(value)}
     scores = {run.seed: score for run in runs if (score := best(run.naive, metric, metrics.sign))}

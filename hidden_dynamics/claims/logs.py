@@ -21,9 +21,7 @@ def log_columns(configuration: Configuration, paper: str, entry: ClaimEntry) -> 
     epochs = set.intersection(*(set(_whole(log)) for log in (*subjects, *references)))
     last = max(epochs)
     subject, reference = (min((_whole(log)[last] for log in logs), key=_mean) for logs in (subjects, references))
-    shown = " against ".join(f"{point.mean:.3g} ± {point.sd:.2g} (n = {point.n})" for point in (subject, reference))
-    label = configuration.models[reference.model].label
-    text = f"{subject.split} loss after {last} epochs, N = {subject.size}: {shown}, {label}"
+    text = f"{subject.split} loss, epoch {last}, N = {subject.size}, {subject.n} and {reference.n} runs"
     columns: LogColumn = {"logs": text, "logs_difference": subject.mean - reference.mean}
     estimate = welch([Sample(point.mean, point.sd, point.n) for point in (subject, reference)])
     if estimate is None or min(subject.n, reference.n) < FEWEST:

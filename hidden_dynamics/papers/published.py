@@ -95,8 +95,13 @@ class Published:
         return self.content["rows"]
 
     @property
+    def note(self) -> str:
+        """What changes how its numbers are to be read: a table of them says it."""
+        return self.content.get("note", "")
+
+    @property
     def notes(self) -> list[str]:
-        """What is known of its numbers."""
+        """What else is known of its numbers."""
         return self.content.get("notes", [])
 
     @property

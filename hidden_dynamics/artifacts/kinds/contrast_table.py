@@ -3,31 +3,33 @@
 What s does is the lead of the control over the plain core; what momentum adds, that of the filter over its control.
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
-from hidden_dynamics.artifacts.notes import figure_notes, reported_note, subtitle_of
-from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
-from hidden_dynamics.claims.verdict import UNLEARNED
-from hidden_dynamics.configuration import Entry
-from hidden_dynamics.configuration.runs import Case, seeds_are_blocks
+from hidden_dynamics.artifacts.beside_published import beside, lead_text, ours_text
+from hidden_dynamics.artifacts.notes import divergence_notes, named, reported_note, runs_note, scale_note, subtitle_of
+from hidden_dynamics.artifacts.tables import ABSENT, Table, decimals_of
+from hidden_dynamics.configuration import Configuration, Entry
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Size
+from hidden_dynamics.papers.deviations import deviations
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.statistics import Statistics, over_seeds
 
 if TYPE_CHECKING:
-    from hidden_dynamics.claims.samples import Runs
+    from hidden_dynamics.claims.comparison import Comparison
 
-DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # leads of the first over the second
-HEADINGS = {"s": "What s does: lead of control over plain core", "momentum": "What μ adds: lead of filter over control"}
-SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
-NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "gate": ""}
+SIDES = ("plain", "control", "filter")
+LEADS = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # of the first over the second
+Test = tuple[Case, Case, str]  # the first over the second, by a metric
+Leads = Mapping[str, tuple["Comparison | None", float]]  # by name, with Holm's p
+Core = tuple[Case, str]  # without a filter, and the metric: its tests are one family
+HEADINGS = {"s": "What s does (95 %), p [Holm’s]", "momentum": "What μ adds (95 %), p [Holm’s]"}
 
 
 class Contrasts(Entry):
@@ -49,173 +51,110 @@ class Settings(ArtifactSettings):
     rows: Annotated[list[Contrasts], Field(min_length=1)]
 
 
-class ContrastTable(Artifact):
+class ContrastTable(Artifact[Settings]):
     Settings = Settings
     form = "table"
     summarised = True
     with_extras = False  # they have no control
 
     def contrasts(self) -> Iterator[tuple[str, dict[str, Case]]]:
-        """A metric and the cells compared by it, `plain`, `control` and `filter`."""
+        """A metric and the cases compared by it, by their `SIDES`."""
         for row in self.settings.rows:
             for model, control in row.controls.items():
-                sides = {"plain": row.plain, "control": control, "filter": model}
-                yield row.metric, {side: Case(row.task, name, row.size) for side, name in sides.items()}
+                names = zip(SIDES, (row.plain, control, model), strict=True)
+                yield row.metric, {side: Case(row.task, name, row.size) for side, name in names}
 
     def shown(self) -> list[Case]:
-        models = [
-            (row, name) for row in self.settings.rows for pair in row.controls.items() for name in (row.plain, *pair)
-        ]
-        return list(dict.fromkeys(Case(row.task, name, row.size) for row, name in models))
+        return list(dict.fromkeys(case for _, cases in self.contrasts() for case in cases.values()))
 
     def chosen_metrics(self) -> list[str]:
         return [row.metric for row in self.settings.rows]
 
+    def pairs(self) -> Iterator[tuple[Case, Case, str]]:
+        shown = self.cases()
+        yield from (pair for pair in self.tests() if {*pair[:2]} <= {*shown})
 
-def draw(artifact: ContrastTable, sources: Sources) -> Table:
-    """A row for each filter."""
-    configuration, records = artifact.configuration, _records(artifact, sources)
-    return Table.of(
-        f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
-        figure_notes(configuration, sources.summary, reported_note(configuration, sources.summary)),
-        [_row(artifact, record) for record in records],
-        records,
-    )
-
-
-# As data
-
-
-def _records(artifact: ContrastTable, sources: Sources) -> list[Record]:
-    """A record for each filter: each side over seeds, and both differences, oriented so that above 0 is better.
-
-    Each difference has its interval and p, and p by Holm's method over all different ones of the core on the task, run
-    or not (`p_adjusted`). `pooled_std` is the root of the mean variance of the sides.
-    """
-    from hidden_dynamics.claims.statistics import holm  # SciPy
-
-    records, families = [], {}
-    for metric, cells in artifact.contrasts():
-        core = metric, cells["plain"]
-        family = families.setdefault(core, {})  # p by the cells of a test, 1 where none was made
-        pairs = {name: (cells[one], cells[other]) for name, (one, other) in DIFFERENCES.items()}
-        for pair in pairs.values():
-            if pair[0] != pair[1]:
-                family.setdefault(pair, 1.0)
-        if any(artifact.configuration.is_run(*cell) for cell in cells.values()):
-            record = _compared(artifact, sources, metric, cells)
-            records.append((record, pairs, core))
-            for name, pair in pairs.items():
-                if not math.isnan(record[f"{name}_p"]):
-                    family[pair] = record[f"{name}_p"]
-    adjusted = {core: dict(zip(own, holm(list(own.values())), strict=True)) for core, own in families.items()}
-    for record, pairs, core in records:
-        for name, pair in pairs.items():
-            record[f"{name}_p_adjusted"] = math.nan if math.isnan(record[f"{name}_p"]) else adjusted[core][pair]
-    return [record for record, _, _ in records]
+    def tests(self) -> dict[Test, Core]:
+        """The core of each test that the rows ask for, run or not."""
+        return {
+            (cases[one], cases[other], metric): (cases["plain"], metric)
+            for metric, cases in self.contrasts()
+            for one, other in LEADS.values()
+            if cases[one] != cases[other]
+        }
 
 
-def _compared(artifact: ContrastTable, sources: Sources, metric: str, cells: Mapping[str, Case]) -> Record:
-    """The sides over seeds, and both differences with interval and p."""
-    sides = {side: sources.evidence.number_of(cell, metric) for side, cell in cells.items()}
-    record = _sides(artifact, metric, cells, sides)
-    blocks = seeds_are_blocks(artifact.configuration, record["task"], record["filter"])
-    for name, (one, other) in DIFFERENCES.items():
-        found = NONE if cells[one] == cells[other] else _difference(sides[one], sides[other], blocks)
-        record |= {f"{name}_{key}": number for key, number in found.items()}
-    return record
+def draw(artifact: ContrastTable, evidence: Evidence) -> Table:
+    """A row for each filter of which something is run."""
+    configuration, runs = artifact.configuration, evidence.runs
+    tested, data, rows = _tested(artifact, evidence), [], []
+    for metric, cases in artifact.contrasts():
+        if any(configuration.is_run(*case) for case in cases.values()):
+            sides = {side: over_seeds(configuration, evidence.of(case), metric) for side, case in cases.items()}
+            tests = {name: (cases[one], cases[other], metric) for name, (one, other) in LEADS.items()}
+            leads = {name: tested.get(test, (None, math.nan)) for name, test in tests.items()}
+            line = _line(evidence, cases, metric)
+            data.append({"artifact": artifact.name, **line, **_numbers(sides, leads)})
+            rows.append(_texts(configuration, line, sides, leads))
+    notes = [
+        scale_note(configuration, artifact.tasks(), deviations(configuration, runs)),
+        f"{reported_note(configuration, runs)} {runs_note(runs)}",
+        " ".join(divergence_notes(runs)),
+    ]
+    return Table.of(f"{artifact.settings.heading}; {subtitle_of(configuration, runs)}", notes, rows, data)
 
 
-def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Case], sides: Mapping[str, "Runs"]) -> Record:
-    """What ran, and each side's numbers over seeds."""
-    configuration, filtered = artifact.configuration, cells["filter"]
-    different = {cells[side]: runs.values for side, runs in sides.items()}
-    variances = [np.var(values, ddof=1) for values in different.values() if len(values) > 1]
-    rows = sides["filter"].rows
-    record = {
-        "artifact": artifact.name,
-        "scale": configuration.scale_name,
-        "task": filtered.task,
-        "task_title": configuration.title_as_run(filtered.task),
-        "metric": metric,
-        "size": rows[0]["size"] if rows else None,
-        "paper_size": filtered.size,
-        "pooled_std": float(np.sqrt(np.mean(variances))) if variances else math.nan,
-    }
-    for side, runs in sides.items():
-        settings = json.loads(runs.rows[0]["hyperparameters"]) if runs.rows else {}
-        own = {"label": named(configuration.models[cells[side].model].label, settings), "runs": len(runs.rows)}
-        own |= ours_of(runs.rows, metric, configuration.metrics[metric])
-        record |= {side: cells[side].model, **{f"{side}_{name}": number for name, number in own.items()}}
-    return record
+def _tested(artifact: ContrastTable, evidence: Evidence) -> "dict[Test, tuple[Comparison, float]]":
+    """Each comparison, without interval and p where the side ahead is not shown to have learned, or has failed runs;
+    and p by Holm's method over all tests of a core on a task, of which those that cannot be made have p = 1."""
+    from hidden_dynamics.claims.comparison import compare  # SciPy
+    from hidden_dynamics.claims.statistics import holm
+
+    leads, families = {}, {}
+    for test, core in artifact.tests().items():
+        lead = compare(evidence, *test)
+        barred = lead.unlearned or lead.failed
+        leads[test] = replace(lead, low=math.nan, high=math.nan, p=math.nan) if barred else lead
+        families.setdefault(core, {})[test] = 1.0 if math.isnan(leads[test].p) else lead.p
+    adjusted = {test: p for of in families.values() for test, p in zip(of, holm(list(of.values())), strict=True)}
+    return {test: (lead, math.nan if math.isnan(lead.p) else adjusted[test]) for test, lead in leads.items()}
 
 
-def named(label: str, settings: Mapping[str, object]) -> str:
-    """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
-    texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
-    return f"{label} ({', '.join(texts)})" if texts else label
+def _line(evidence: Evidence, cases: Mapping[str, Case], metric: str) -> dict[str, Any]:
+    """How the row for programs begins: what is compared, each model named with the settings of its filter."""
+    configuration, case, runs = evidence.configuration, cases["filter"], evidence.of(cases["filter"])
+    line = {"scale": configuration.scale_name, "task": case.task, "task_title": configuration.title_as_run(case.task)}
+    line |= {"metric": metric, "size": runs[0].size if runs else None, "paper_size": case.size}
+    for side, of_side in cases.items():
+        settings = evidence.of(of_side)[0].hyperparameters if evidence.of(of_side) else {}
+        label = named(configuration.models[of_side.model].label, settings)
+        line |= {side: of_side.model, f"{side}_label": label}
+    return line
 
 
-def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
-    """The lead of `one` over `other`, tested where both have three seeds, and the side ahead has learned and no failed
-    runs; NaN where there is none. `gate`: `UNLEARNED` where the side ahead is not shown to have learned; else "".
-
-    Args:
-        blocks: whether the runs of a seed are compared with each other alone.
-    """
-    from hidden_dynamics.claims.kinds import LEARNING, estimates  # SciPy
-    from hidden_dynamics.claims.samples import of_shared_seeds
-    from hidden_dynamics.claims.statistics import FEWEST
-
-    sides = of_shared_seeds([one, other]) if blocks else [one, other]
-    if not all(runs.values for runs in sides):
-        return NONE
-    lead = one.sign * float(np.mean(sides[0].values) - np.mean(sides[1].values))
-    ahead = one if lead > 0 else other
-    few = len(ahead.values) < FEWEST
-    learned = all(gain > 0 for gain in ahead.gains(ahead.naive)) if few else ahead.learned(LEARNING) is not False
-    found = NONE | {"difference": lead, "gate": "" if learned else UNLEARNED}
-    if not learned or ahead.failed or any(len(runs.values) < FEWEST for runs in sides):
-        return found
-    (own, *_), _ = estimates([one, other], blocks, (one.sign, -one.sign))
-    if own is None:
-        return found
-    low, high = own.interval(0.95)
-    return found | {"low": low, "high": high, "p": own.p()}
+def _numbers(sides: Mapping[str, Statistics], leads: Leads) -> dict[str, Any]:
+    """Its numbers: each side over seeds, and the leads."""
+    line = {f"{side}_{name}": value for side, ours in sides.items() for name, value in asdict(ours).items()}
+    for name, (lead, adjusted) in leads.items():
+        numbers = ("difference", "low", "high", "p", "unlearned")
+        line |= {f"{name}_{number}": getattr(lead, number, math.nan) for number in numbers}
+        line[f"{name}_p_adjusted"] = adjusted
+    return line
 
 
-# As text
-
-
-def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
-    metric = artifact.configuration.metrics[record["metric"]]
-    decimals = max(metric.decimals, decimals_of(record["pooled_std"]))
-    plain, control, filtered = (_side_text(record, side, decimals) for side in ("plain", "control", "filter"))
+def _texts(
+    configuration: Configuration, line: Mapping[str, Any], sides: Mapping[str, Statistics], leads: Leads
+) -> dict[str, str]:
+    metric = configuration.metrics[line["metric"]]
+    decimals = max(metric.decimals, decimals_of(sides["plain"].std))
+    plain, control, filtered = (ours_text(sides[side], decimals) for side in SIDES)
+    unit = " (%)" if metric.unit == "percent" else ""
     return {
-        "Task": record["task_title"],
-        "Filter": record["filter_label"],
-        "N": size_text(record["size"], record["paper_size"]),
-        "Metric": f"{metric.title} (%)" if metric.unit == "percent" else metric.title,
-        "Plain core": f"{record['plain_label']}: {plain}",
-        "Control": ABSENT if record["control"] == record["plain"] else f"{record['control_label']}: {control}",
+        "Task": f"{line['task_title']}: {metric.title}{unit}",
+        "Filter": line["filter_label"],
+        "N": beside(line["size"], line["paper_size"]),
+        **{heading: lead_text(leads[name][0], decimals, leads[name][1]) for name, heading in HEADINGS.items()},
+        "Plain core": f"{line['plain_label']}: {plain}",
+        "Control": ABSENT if line["control"] == line["plain"] else f"{line['control_label']}: {control}",
         "With the filter": filtered,
-        **{heading: difference_text(record, name, decimals) for name, heading in HEADINGS.items()},
     }
-
-
-def _side_text(record: Record, side: str, decimals: int) -> str:
-    own = {name.removeprefix(f"{side}_"): value for name, value in record.items() if name.startswith(f"{side}_")}
-    return ours_text(own, decimals, *(["none learned"] if own["learned"] == 0 and own["n"] else []))
-
-
-def decimals_of(std: float) -> int:
-    """As many decimals as show two digits of a deviation between runs."""
-    return min(1 - math.floor(math.log10(std)), 6) if std > 0 else 0
-
-
-def difference_text(record: Record, name: str, decimals: int, adjusted: str = "p_adjusted") -> str:
-    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.14]"."""
-    estimate, low, high = (signed(record[f"{name}_{end}"], decimals) for end in ("difference", "low", "high"))
-    if math.isnan(record[f"{name}_p"]):
-        return ", ".join(filter(None, (estimate, record.get(f"{name}_gate"))))
-    return f"{estimate} ({low} to {high}), {probabilities(record[f'{name}_p'], record[f'{name}_{adjusted}'])}"

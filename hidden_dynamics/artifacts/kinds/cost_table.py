@@ -1,24 +1,24 @@
 """A table of costs: time or memory per sample, measured on the machine at hand, beside the published ones.
 
-Another machine's milliseconds say nothing about this one: what is compared is each model's ratio to the baseline, where
-both were measured on the paper's data and at the paper's size.
+Another machine's milliseconds say nothing about this one: what stands beside the paper's is each model's ratio to the
+baseline, where both were measured on the paper's data and at the paper's size.
 """
 
-import json
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from hidden_dynamics.artifacts import comparison
-from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.comparison import Record, Rows
+from hidden_dynamics.artifacts import beside_published
+from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings, wrong_input
+from hidden_dynamics.artifacts.beside_published import beside, data_of, deviations_of, held_to
 from hidden_dynamics.artifacts.notes import variants_note
-from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number
+from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration.runs import Case, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
-from hidden_dynamics.papers.deviations import data_text
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.measured import Cost
 
 QUANTITIES = {"time": TIMES, "memory": MEMORIES}
 
@@ -28,7 +28,10 @@ class Settings(SideBySideSettings):
     quantity: Literal["time", "memory"]
 
 
-class MeasuredCosts(BesidePublished, SideBySide):
+OfCosts = TypeVar("OfCosts", bound=SideBySideSettings)
+
+
+class MeasuredCosts(BesidePublished[OfCosts], SideBySide[OfCosts]):
     """Costs of models of one size on one task."""
 
     form = "table"
@@ -43,14 +46,8 @@ class MeasuredCosts(BesidePublished, SideBySide):
     def metrics(self) -> list[str]:
         return list(self.published.content["quantities"])
 
-    def ratios(self) -> Iterator[tuple[Case, Case, str]]:
-        for cell in self.shown():
-            for quantity in self.metrics():
-                if cell.model != self.published.baseline:
-                    yield cell, cell._replace(model=self.published.baseline), quantity
 
-
-class CostTable(MeasuredCosts):
+class CostTable(MeasuredCosts[Settings]):
     Settings = Settings
 
     @property
@@ -58,89 +55,74 @@ class CostTable(MeasuredCosts):
         return []  # they are measured, not trained
 
 
-def draw(artifact: CostTable, sources: Sources) -> Table:
+def draw(artifact: CostTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
-    costs, quantities = measured_costs(sources), QUANTITIES[artifact.settings.quantity]
-    records = [_record(artifact, costs, cell, quantity) for cell in artifact.cases() for quantity in quantities]
-    records = comparison.with_verdicts(artifact, records, sources.verdicts)
-    rows = [
-        _row(artifact, [record for record in records if record["model"] == cell.model]) for cell in artifact.cases()
-    ]
-    lines = [
-        *machine_notes(artifact, costs),
-        variants_note(json.loads(row["variants"]) for row in costs),
-        f"Number of processes: {records[0]['processes']}, rounds in each: {records[0]['rounds']}.",
-    ]
-    return comparison.table(artifact, records, rows, lines)
+    check(artifact, evidence)
+    quantities = QUANTITIES[artifact.settings.quantity]
+    costs = [[cost_of(artifact, evidence, case, quantity) for quantity in quantities] for case in artifact.cases()]
+    data, rows = [line for lines in costs for line in lines], [_row(artifact, lines) for lines in costs]
+    return beside_published.table(artifact, evidence, rows, data, [machine_note(evidence)])
 
 
-def _record(artifact: CostTable, costs: Rows, cell: Case, quantity: str) -> Record:
-    """Our number and the published one, with their ratios to the baseline's; none of what deviates from the paper."""
-    both = [row for row in costs if row["model"] in (cell.model, artifact.published.baseline)]
-    own = cost_of(costs, cell.model, quantity)
-    record = own | comparison.begun(artifact, cell, quantity, [own], compared=both)
-    unit = artifact.published.content["quantities"][quantity]["unit"]
-    return record | published_costs(artifact, record) | {"published_unit": unit}
-
-
-def _row(artifact: CostTable, records: Sequence[Record]) -> TextRow:
-    first, baseline = records[0], comparison.baseline_label(artifact)
-    cells: dict[Any, str] = {"Model": first["label"], "N": comparison.size_text(first["size"], first["paper_size"])}
-    for record in records:
-        quantity = artifact.published.content["quantities"][record["metric"]]
-        decimals = artifact.configuration.metrics[record["metric"]].decimals
-        ratio, low, high = (number(record[end], 2) for end in ("ratio", "ratio_low", "ratio_high"))
+def _row(artifact: CostTable, lines: Sequence[Mapping[str, Any]]) -> dict[Column, str]:
+    first, baseline = lines[0], artifact.configuration.models[artifact.published.baseline].label
+    row: dict[Column, str] = {"Model": first["label"], "N": beside(first["size"], first["paper_size"])}
+    for line in lines:
+        title = artifact.published.content["quantities"][line["metric"]]["title"]
+        ratio, low, high = (number(line[name], 2) for name in ("ratio", "ratio_low", "ratio_high"))
         texts = {
-            f"ours, {record['unit']}": significant(record["value"]),
-            f"ours ÷ {baseline}’s": ratio if low == ABSENT else f"{ratio} ({low} – {high})",
-            f"published, printed as {quantity['unit']}": number(record["published"], decimals),
-            f"published ÷ {baseline}’s": number(record["published_ratio"], 2),
-            **comparison.verdict_texts(record),
+            f"ours, {line['unit']}": significant(line["value"]),
+            f"÷ {baseline}’s (range)": ratio if low == ABSENT else f"{ratio} ({low} – {high})",
+            f"published, {line['published_unit']}": number(
+                line["published"], artifact.configuration.metrics[line["metric"]].decimals
+            ),
+            f"published ÷ {baseline}’s": number(line["published_ratio"], 2),
         }
-        cells |= {(quantity["title"], name): text for name, text in texts.items()}
-    return cells
+        row |= {(title, name): text for name, text in texts.items()}
+    return row
 
 
 # Shared with the table of times to an accuracy
 
 
-def measured_costs(sources: Sources) -> list[dict[str, Any]]:
-    """The costs of an artifact's models, a row for each model and quantity: `over_processes`. A `UserError` where a
-    process has not one row for each model and quantity, as those of a publication with fewer models."""
-    artifact, costs = sources.artifact, sources.costs
-    found = [(row["process"], row["model"], row["quantity"]) for row in costs]
-    needed = [(cell.model, quantity) for cell in artifact.cases() for quantity in (*TIMES, *MEMORIES)]
-    for process in dict.fromkeys(row["process"] for row in costs):
-        for model, quantity in needed:
-            if found.count((process, model, quantity)) != 1:
-                raise sources.wrong("costs", f"process {process} has not one row for {quantity} of {model}")
-    return [over_processes([row for row in costs if (row["model"], row["quantity"]) == pair]) for pair in needed]
+def check(artifact: MeasuredCosts[Any], evidence: Evidence) -> None:
+    """A `UserError` where a process has not one row for each model and quantity, as those of a publication with fewer
+    models."""
+    measured = Counter((row.process, row.model, row.quantity) for row in evidence.costs)
+    for process in dict.fromkeys(row.process for row in evidence.costs):
+        for case in artifact.cases():
+            for quantity in (*TIMES, *MEMORIES):
+                if measured[process, case.model, quantity] != 1:
+                    why = f"process {process} has not one row for {quantity} of {case.model}"
+                    raise wrong_input(artifact, "costs", why)
 
 
-def over_processes(rows: Rows) -> dict[str, Any]:
-    """A model's rows of one quantity, a process each, in one: the medians of `value` and `ratio`, and their range.
-
-    `ratio_low` and `ratio_high` are NaN where all ratios are one; `processes` says how many there were.
-    """
-    values, ratios = ([float(row[column]) for row in rows if row[column]] for column in ("value", "ratio"))
+def cost_of(artifact: CostTable, evidence: Evidence, case: Case, quantity: str) -> dict[str, Any]:
+    """The row for programs of a case's cost: medians over processes of the value and of the ratio to the baseline's in
+    the same process, with the ratio's range, nan where all are one; beside the published numbers."""
+    costs = of_quantity(evidence, case, quantity)
+    both = [row for row in evidence.costs if row.model in (case.model, artifact.published.baseline)]
+    deviating, ratios = "; ".join(deviations_of(artifact, both)), [row.ratio for row in costs if row.ratio is not None]
     low, high = (min(ratios), max(ratios)) if len(set(ratios)) > 1 else (math.nan, math.nan)
-    numbers = {"value": median(values), "ratio": median(ratios) if ratios else math.nan}
-    about = {name: text for name, text in rows[0].items() if name != "process"}
-    return about | numbers | {"ratio_low": low, "ratio_high": high, "processes": len(rows)}
+    return {
+        **data_of(artifact, case, quantity, costs, deviating),
+        **{"unit": costs[0].unit, "processes": len(costs), "value": median(row.value for row in costs)},
+        **{"ratio": median(ratios) if ratios else math.nan, "ratio_low": low, "ratio_high": high},
+        **published_costs(artifact, case, quantity, deviating),
+        "published_unit": artifact.published.content["quantities"][quantity]["unit"],
+    }
 
 
-def cost_of(costs: Rows, model: str, quantity: str) -> dict[str, Any]:
-    """The row of a model and a quantity."""
-    return next(dict(row) for row in costs if (row["model"], row["quantity"]) == (model, quantity))
+def of_quantity(evidence: Evidence, case: Case, quantity: str) -> list[Cost]:
+    """A model's costs of a quantity, a row for each process."""
+    return [row for row in evidence.costs if (row.model, row.quantity) == (case.model, quantity)]
 
 
-def published_costs(artifact: MeasuredCosts, record: Record) -> Record:
-    """The printed number beside a record and, where it does not deviate from the paper, its ratio to the baseline's."""
-    value, baseline = (
-        comparison.standing(artifact, record | {"model": model})
-        for model in (record["model"], artifact.published.baseline)
-    )
-    return {"published": value, "published_ratio": math.nan if record["deviations"] else value / baseline}
+def published_costs(artifact: MeasuredCosts[Any], case: Case, quantity: str, deviating: str) -> dict[str, float]:
+    """The printed number and, where nothing deviates from the paper, its ratio to the baseline's."""
+    value = held_to(artifact, case, quantity)
+    ratio = value / held_to(artifact, case._replace(model=artifact.published.baseline), quantity)
+    return {"published": value, "published_ratio": math.nan if deviating else ratio}
 
 
 def significant(value: float) -> str:
@@ -151,13 +133,13 @@ def significant(value: float) -> str:
     return f"{value:.{max(2 - magnitude, 0)}f}"
 
 
-def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
-    """The machine and the data that the costs were measured on."""
-    first = costs[0]
-    threads = f"{first['threads']} CPU thread{'s' if first['threads'] != '1' else ''}"
-    machine = first["processor"] if first["device"] == "cpu" else f"{first['device']} ({first['processor']})"
-    data = data_text(artifact.configuration, first)
-    return [
-        f"Costs measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",
-        f"A batch: {first['batch']} sequences of {first['steps']} steps. Data: {data}.",
-    ]
+def machine_note(evidence: Evidence) -> str:
+    """The machine that the costs were measured on, how often, and the length of what was measured."""
+    first, costs = evidence.costs[0], evidence.costs
+    threads = f"{first.threads} CPU thread{'s' if first.threads != 1 else ''}"
+    machine = first.processor if first.device == "cpu" else f"{first.device} ({first.processor})"
+    return (
+        f"Costs measured on {machine}, {threads}, torch {first.torch}, {first.precision}, {first.date}: "
+        f"{len({row.process for row in costs})} processes of {first.rounds} rounds, batches of {first.batch} sequences "
+        f"of {first.steps} steps. {variants_note(row.variants for row in costs)}"
+    )

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished, Models
-from hidden_dynamics.artifacts.notes import scale_notes, title_of, variants_note
-from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.notes import chosen_notes, title_of, variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Case, Run, resolve
 from hidden_dynamics.configuration.schema import Names
 from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.papers.published import load_tasks, published_task
+from hidden_dynamics.results.evidence import Evidence
 
 HEADINGS = dict(mu="μ", s="s", beta="β", restart="F", alpha="α", penalty="λ", augmented="Augmented dimensions")
 NAMES = (
@@ -23,12 +23,13 @@ NAMES = (
     *("clip_norm", "batch_size", "epochs", "iterations_per_epoch"),
 )
 COLUMNS = {name: HEADINGS.get(name, name.replace("_", " ").capitalize()) for name in NAMES}
-# What few tasks have stands below the table: columns would make it too wide. A mapping has a value for each entry.
+# What few tasks have shares a column. A mapping has a value for each entry.
 DETAILS = (
     *("embedding_size", "layers", "dropouts", "bptt", "activation_regularisation", "temporal_regularisation"),
     *("weight_decay", "rates", "delta", "prep", "mixing", "recognition_size", "recognition_layers"),
     *("generative_layers", "units", "gru_units", "samples", "solver", "averaging", "evaluation_batch_sizes"),
 )
+SPACES = str.maketrans({"_": " ", ".": " "})
 OPTIMISERS = {"name": "optimiser", "lr": "learning_rate", "alpha": "alpha", "weight_decay": "weight_decay"}
 
 
@@ -40,7 +41,7 @@ class Settings(ArtifactSettings):
     tasks: Names | None = None
 
 
-class HyperparameterTable(BesidePublished):
+class HyperparameterTable(BesidePublished[Settings]):
     Settings = Settings
     form = "table"
     origin = "The numbers are the configuration's (config/tasks.yaml, config/models.yaml, the scale)."
@@ -54,32 +55,16 @@ class HyperparameterTable(BesidePublished):
         for task in self.settings.tasks or ():
             known(task, self.configuration.tasks, "task", where)
 
-
-def draw(artifact: HyperparameterTable, sources: Sources) -> Table:
-    """The configured hyperparameters of its models, a row per task and size, beside the published ones."""
-    configuration, published = artifact.configuration, artifact.published
-    rows = [_row_of(artifact, cell) for cell in _configured(artifact)]
-    count = sum(len(row.differing) for row in rows)
-    notes = [
-        " ".join(scale_notes(configuration, {row.run.task for row in rows})),
-        f"Seeds: {', '.join(map(str, configuration.seeds))}. Precision: {configuration.settings.precision}.",
-        *_details(artifact, rows),
-        variants_note(row.run.spec["variants"] for row in rows),
-        f"{count} values differ from the published ones, which stand beside them.",
-        *_lacking(artifact, rows),
-        *(f"{COLUMNS[name]} = {_text(value)} by definition of the cell." for name, value in _by_definition(artifact)),
-        *published.notes,
-    ]
-    deviates = ", which deviates from the paper's settings" if count else ""
-    records = [_record(artifact, row) for row in rows]
-    used = dict.fromkeys(key for record in records for key, value in record.items() if value is not None)
-    return Table.of(
-        title_of(artifact) + deviates,
-        notes,
-        [_texts(artifact, row) for row in rows],
-        [{key: record.get(key) for key in used} for record in records],
-        optional=("",),
-    )
+    def configured(self) -> list[Case]:
+        """The paper's models on their tasks; grids and runs repeated for their gradients are not the paper's."""
+        return [
+            Case(name, model, size)
+            for model in self.settings.models
+            for name, task in self.configuration.tasks.items()
+            if name in (self.settings.tasks or self.configuration.tasks)
+            if model in task.models and task.models[model].grid is None and task.training.record_gradients is None
+            for size in task.models[model].run_sizes
+        ]
 
 
 @dataclass(frozen=True)
@@ -104,55 +89,83 @@ class Row:
         return [name for name in {**self.ours, **self.published} if _differ(name, self.ours, self.published)]
 
     def text(self, name: str, title: Callable[[Any], Any] = lambda value: value) -> str:
-        """Our value, and in brackets what is another one.
-
-        Args:
-            title: gives the value as it is shown.
-        """
+        """Our value, as `title` shows it, and in brackets what is another one."""
         others = {"published": self.published, "released": self.released}
         marks = [
-            f"{of} {_text(title(stated[name]))}" for of, stated in others.items() if _differ(name, self.ours, stated)
+            f"{of} {_text(title(theirs[name]))}" for of, theirs in others.items() if _differ(name, self.ours, theirs)
         ]
-        own = _text(title(self.ours[name])) if name in self.ours else ABSENT
-        return f"{own} ({'; '.join(marks)})" if marks else own
+        ours = _text(title(self.ours[name])) if name in self.ours else ABSENT
+        return f"{ours} ({'; '.join(marks)})" if marks else ours
+
+    def texts(self, artifact: HyperparameterTable) -> dict[str, str]:
+        """The cells; a row that the paper's table does not have says so."""
+        configuration, absent = artifact.configuration, "" if self.printed else f" (not in {artifact.published.place})"
+        data = [f"{name.removeprefix('data.')} {self.text(name)}" for name in self.ours if name.startswith("data.")]
+        details = [name for name in {**self.ours, **self.released} if name.partition(".")[0] in DETAILS]
+        return {
+            "Task": configuration.tasks[self.run.task].title + absent,
+            "Model": configuration.models[self.run.model].label,
+            "Data": ": ".join(filter(None, (self.text("dataset", configuration.title_of), ", ".join(data)))),
+            "N": self.text("size"),
+            **{title: self.text(name) for name, title in COLUMNS.items()},
+            "Other": "; ".join(f"{name.translate(SPACES)} {self.text(name)}" for name in details) or ABSENT,
+        }
+
+    def data(self, artifact: HyperparameterTable) -> dict[str, Any]:
+        """The row for programs."""
+        about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": self.run.task}
+        about |= {"model": self.run.model, "differs": " ".join(self.differing)}
+        for name in dict.fromkeys([*self.ours, *self.published, *self.released]):
+            about |= {name: self.ours.get(name), f"published_{name}": self.published.get(name)}
+            about[f"released_{name}"] = self.released.get(name)
+        return about
 
 
 def _differ(name: str, ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool:
     """Whether they state another value than ours."""
-    one, other = (str(of.get(name, ABSENT)).lower() for of in (ours, theirs))
-    return name in theirs and one != other and ours.get(name, ABSENT) != theirs[name]
+    texts = (str(of.get(name, ABSENT)).lower() for of in (ours, theirs))
+    return name in theirs and len({*texts}) > 1 and ours.get(name, ABSENT) != theirs[name]
 
 
-def _configured(artifact: HyperparameterTable) -> list[Case]:
-    """The paper's models on their tasks; grids and runs repeated for their gradients are not the paper's."""
-    return [
-        Case(name, model, size)
-        for model in artifact.settings.models
-        for name, task in artifact.configuration.tasks.items()
-        if name in (artifact.settings.tasks or artifact.configuration.tasks)
-        if model in task.models and task.models[model].grid is None and task.training.record_gradients is None
-        for size in task.models[model].run_sizes
+def draw(artifact: HyperparameterTable, evidence: Evidence) -> Table:
+    """The configured hyperparameters of its models, a row per task and size, beside the published ones."""
+    rows = [_row_of(artifact, case) for case in artifact.configured()]
+    count = sum(len(row.differing) for row in rows)
+    deviates = ", which deviates from the paper's settings" if count else ""
+    data = [row.data(artifact) for row in rows]
+    used = dict.fromkeys(key for row in data for key, value in row.items() if value is not None)
+    data = [{key: row.get(key) for key in used} for row in data]
+    texts = [row.texts(artifact) for row in rows]
+    return Table.of(title_of(artifact) + deviates, _notes(artifact, rows, count), texts, data, optional=("",))
+
+
+def _notes(artifact: HyperparameterTable, rows: Sequence[Row], count: int) -> list[str]:
+    """What was chosen; how much differs from what is printed, what a model fixes, and what is not configured."""
+    configuration, published = artifact.configuration, artifact.published
+    seeds = f"Seeds: {', '.join(map(str, configuration.seeds))}. Precision: {configuration.settings.precision}."
+    chosen = [*chosen_notes(configuration, {row.run.task for row in rows}), seeds]
+    differing = [f"{count} values differ from the published ones, which stand beside them."]
+    differing += [
+        f"{COLUMNS[of]} = {_text(value)} by definition of the cell." for of, value in by_definition(artifact).items()
     ]
-
-
-def _lacking(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
-    """What of the printed rows no task, model or size is configured for."""
-    models, shown = artifact.configuration.models, [row.printed for row in rows]
-    texts = [
+    shown, models = [row.printed for row in rows], configuration.models
+    lacking = [
         f"{row['printed']}, {models[row['model']].label}" + (f", N = {row['size']}" if "size" in row else "")
-        for row in artifact.published.rows
+        for row in published.rows
         if row not in shown
     ]
-    return [f"Printed, and not configured here: {'; '.join(texts)}."] if texts else []
+    differing += [f"Printed, and not configured here: {'; '.join(lacking)}."] if lacking else []
+    variants = variants_note(row.run.spec["variants"] for row in rows)
+    return [" ".join([*chosen, variants]), " ".join(differing), published.note]
 
 
-def _row_of(artifact: HyperparameterTable, cell: Case) -> Row:
+def _row_of(artifact: HyperparameterTable, case: Case) -> Row:
     """The configured values of a run beside those of the table's row, the text about the task, and the scripts."""
-    published, task = artifact.published, published_task(artifact.configuration, cell.task)
-    run = resolve(artifact.configuration, *cell, artifact.configuration.seeds[0])
+    published, task = artifact.published, published_task(artifact.configuration, case.task)
+    run = resolve(artifact.configuration, *case, artifact.configuration.seeds[0])
     row, text = published.row(run.model, run.paper_size, task), load_tasks(artifact.paper).get(task, {})
     printed = row or {"settings": {}}
-    stated = dict(_by_definition(artifact)) | _settings(run.spec), text.get("settings", {}) | printed["settings"]
+    stated = by_definition(artifact) | _settings(run.spec), text.get("settings", {}) | printed["settings"]
     ours, theirs, scripts = (_flat(of) for of in (*stated, printed.get("released", {})))
     ours |= {"dataset": run.spec["dataset"], **{f"data.{key}": value for key, value in run.spec["data"].items()}}
     theirs |= {"dataset": text["dataset"]} if "dataset" in text else {}
@@ -168,9 +181,9 @@ def _row_of(artifact: HyperparameterTable, cell: Case) -> Row:
     return Row(run, row, *({name: of[name] for name in shown if name in of} for of in (ours, theirs, scripts)))
 
 
-def _by_definition(artifact: HyperparameterTable) -> list[tuple[str, Any]]:
+def by_definition(artifact: HyperparameterTable) -> Mapping[str, Any]:
     """The values that the model itself fixes, so that the configuration does not name them."""
-    return list(artifact.published.content.get("by_definition", {}).items())
+    return artifact.published.content.get("by_definition", {})
 
 
 def _flat(settings: Mapping[str, object]) -> dict[str, Any]:
@@ -202,36 +215,3 @@ def _text(value: object) -> str:
     if isinstance(value, float):
         return np.format_float_positional(value, precision=4, fractional=False, trim="0")
     return "none" if value is None else str(value)
-
-
-def _texts(artifact: HyperparameterTable, row: Row) -> dict[str, str]:
-    """The cells as text; a row that the paper's table does not have says so."""
-    configuration, absent = artifact.configuration, "" if row.printed else f" (not in {artifact.published.place})"
-    data = [f"{name.removeprefix('data.')} {row.text(name)}" for name in row.ours if name.startswith("data.")]
-    return {
-        "Task": configuration.tasks[row.run.task].title + absent,
-        "Model": configuration.models[row.run.model].label,
-        "Data": ": ".join(filter(None, (row.text("dataset", configuration.title_of), ", ".join(data)))),
-        "N": row.text("size"),
-        **{title: row.text(name) for name, title in COLUMNS.items()},
-    }
-
-
-def _details(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
-    """For instance "PTB, LSTM: embedding size 32 (published 400); dropouts, input 0.4", once for all models alike."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        names = [name for name in {**row.ours, **row.released} if name.partition(".")[0] in DETAILS]
-        text = "; ".join(f"{name.replace('_', ' ').replace('.', ', ')} {row.text(name)}" for name in names)
-        title = artifact.configuration.tasks[row.run.task].title
-        found.setdefault((title, text), []).append(artifact.configuration.models[row.run.model].label)
-    return [f"{title}, {', '.join(dict.fromkeys(of))}: {text}." for (title, text), of in found.items() if text]
-
-
-def _record(artifact: HyperparameterTable, row: Row) -> dict[str, Any]:
-    about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": row.run.task}
-    about |= {"model": row.run.model, "differs": " ".join(row.differing)}
-    for name in dict.fromkeys([*row.ours, *row.published, *row.released]):
-        about |= {name: row.ours.get(name), f"published_{name}": row.published.get(name)}
-        about[f"released_{name}"] = row.released.get(name)
-    return about

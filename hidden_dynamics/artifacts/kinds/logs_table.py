@@ -1,34 +1,29 @@
-"""A table of losses that authors logged: each cell against its baseline, over their seeds.
+"""A table of losses that authors logged: each model against its baseline, over their seeds, in which no run of ours
+enters; or, of the cases that its settings name, our losses beside the authors' after as many epochs.
 
-No run of ours enters it, so it is the same at every scale.
+The latter asks whether the implementation is faithful. It says nothing of what the paper claims.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
-from hidden_dynamics.artifacts.comparison import Record, value_text
-from hidden_dynamics.artifacts.kinds.contrast_table import decimals_of, difference_text, named
-from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import Column, Table
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
+from hidden_dynamics.artifacts.beside_published import beside, data_of, value_text
+from hidden_dynamics.artifacts.notes import divergence_notes, named, runs_note, scale_note, subtitle_of
+from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, decimals_of, interval_text, p_text, signed
 from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration.runs import Case, resolve
+from hidden_dynamics.configuration.schema import Size
+from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.papers.logs import NAMED, Log, Point, load_logs
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.seeds import FEWEST, mean_and_std
 
 GROUPS = {"last": "At the last epoch", "best": "At each side’s best epoch, chosen by the same loss"}
-NOTES = (
-    "These are the authors’ own runs: losses that they logged in training and released, mean ± sample deviation over "
-    "their seeds. No run of this pipeline enters, and nothing was trained again.",
-    "A difference is the cell’s mean loss less its baseline’s: below 0 the cell is ahead. In round brackets stands its "
-    "95 % interval by Welch’s t (degrees of freedom rounded down; of samples that differ in size, those of the smaller "
-    "alone), then p, not adjusted, and in square brackets q by Benjamini and Hochberg over what is tested at these "
-    "epochs. A side of fewer than three seeds is not tested. All of it is exploratory: no verdict rests on it. A "
-    "difference is the whole cell’s, its s included: none says what momentum alone does.",
-    "The last epoch is the last logged one that all seeds of both sides reached. The best epochs (the cell’s; its "
-    "baseline’s) are those of the lowest mean among the epochs that published/ has, chosen by the very loss that is "
-    "compared: the lowest of many flatters the side that is noisier, so p and q are not to be relied on there.",
-    "Losses are in nats, of speech in dB². “Clipped”: the log’s name says that gradients were.",
-)
+DECIMALS = 4
 
 
 class Settings(ArtifactSettings):
@@ -36,107 +31,202 @@ class Settings(ArtifactSettings):
     Attributes:
         logs: the file of published/ with the authors' losses.
         baselines: models that the others of the same task and size are held to.
+        rows: of which tasks, at which of the paper's sizes, our losses stand beside the authors'.
     """
 
     logs: str
-    baselines: Models
+    baselines: list[str] = []
+    rows: dict[str, list[Size]] = {}
 
 
-class LogsTable(Artifact):
+class LogsTable(Artifact[Settings]):
     Settings = Settings
     form = "table"
-    origin = "The losses are those that the authors logged and released; no run of ours enters."
+    summarised = True
+    run_files = ("metrics.csv",)
+    with_extras = False  # the authors have no logs of them
+    origin = "The losses are those that the authors logged and released."
+    needed = "runs that share the settings of an authors' log, as scales pilot and paper have"
+
+    @cached_property
+    def logs(self) -> dict[Case, Log]:
+        """The logs that speak to runs of `rows`, by case."""
+        configuration, logs = self.configuration, load_logs(self.settings.logs)
+        where = configuration.tasks, "task", f"{self.configured_at}.rows"
+        cases = [
+            Case(task, model, size)
+            for task, sizes in self.settings.rows.items()
+            for size in sizes
+            for model, entry in configuration.tasks[known(task, *where)].models.items()
+            if size in entry.run_sizes and not entry.extra
+        ]
+        speaking = {case: logs.of(configuration, resolve(configuration, *case, 0)) for case in cases}
+        return {case: log for case, log in speaking.items() if log}
 
     def shown(self) -> list[Case]:
-        return []
+        return list(self.logs)
+
+    @property
+    def is_left_out(self) -> bool:
+        """Where its settings name rows and no run has the settings of a log."""
+        return bool(self.settings.rows) and not self.cases()
 
     def check(self, where: str) -> None:
+        super().check(where)
         for model in self.settings.baselines:
             known(model, self.configuration.models, "model", where)
 
     def against(self) -> Iterator[tuple[Log, Log]]:
-        """Each cell's log and its baseline's; by task, size, clipping and cell."""
-        found, names = load_logs(self.settings.logs), self.settings.baselines
-        tasks, models = list(found.about.tasks.values()), list(self.configuration.models)
-        order = {log: (tasks.index(log[0].task), _place(log), models.index(log[0].model)) for log in found.logs}
+        """Each model's log and its baseline's; by task, size, clipping and model."""
+        logs, names = load_logs(self.settings.logs), self.settings.baselines
+        tasks, models = list(logs.about.tasks.values()), list(self.configuration.models)
+        order = {log: (tasks.index(log[0].task), _place(log), models.index(log[0].model)) for log in logs.logs}
         baselines = {_place(log): log for log in order if log[0].model in names}
         for log in sorted(order, key=order.__getitem__):
             if log[0].model not in names and _place(log) in baselines:
                 yield log, baselines[_place(log)]
 
 
-def draw(artifact: LogsTable, sources: Sources) -> Table:
-    """A row for each cell that has a baseline."""
+def draw(artifact: LogsTable, evidence: Evidence) -> Table:
+    return beside_ours(artifact, evidence) if artifact.settings.rows else against_baselines(artifact)
+
+
+# The authors' alone
+
+
+def against_baselines(artifact: LogsTable) -> Table:
+    """A row for each model that has a baseline."""
     from scipy.stats import false_discovery_control
 
-    records = [_compared(artifact, *pair) for pair in artifact.against()]
+    rows = [_compared(artifact, *pair) for pair in artifact.against()]
     for at in GROUPS:
-        tested = [record for record in records if not math.isnan(record[f"{at}_p"])]
-        adjusted = false_discovery_control([record[f"{at}_p"] for record in tested])
-        for record, q in zip(tested, adjusted.tolist(), strict=True):
-            record[f"{at}_q"] = q
-    notes = [*NOTES, *load_logs(artifact.settings.logs).about.notes]
-    return Table.of(artifact.settings.heading, notes, [_row(artifact, record) for record in records], records)
+        tested = [row for row in rows if not math.isnan(row[f"{at}_p"])]
+        adjusted = false_discovery_control([row[f"{at}_p"] for row in tested])
+        for row, q in zip(tested, adjusted.tolist(), strict=True):
+            row[f"{at}_q"] = q
+    note = load_logs(artifact.settings.logs).about.notes[0]
+    return Table.of(artifact.settings.heading, [note], [_texts(artifact, row) for row in rows], rows)
 
 
 def _place(log: Log) -> tuple[str, int, bool, str]:
-    """What a cell shares with its baseline."""
+    """What a model's log shares with its baseline's."""
     return log[0].task, log[0].size, log[0].clipped, log[0].split
 
 
-def _compared(artifact: LogsTable, log: Log, baseline: Log) -> Record:
-    """What was logged of both after the last epoch and at each side's best, and the differences."""
+def _compared(artifact: LogsTable, log: Log, baseline: Log) -> dict[str, Any]:
+    """What was logged of both after the last epoch that all seeds of both reached and at each side's best, and the
+    differences."""
     sides = [{point.epoch: point for point in log if point.n == max(one.n for one in log)} for log in (log, baseline)]
     last = max(sides[0].keys() & sides[1].keys())
     chosen = {
         "last": [side[last] for side in sides],
         "best": [min(side.values(), key=lambda point: point.mean) for side in sides],
     }
-    cell = {name: getattr(log[0], name) for name in ("task", "model", "size", *NAMED, "clipped", "split")}
-    record = {"artifact": artifact.name, **cell, "baseline": baseline[0].model}
-    for at, (own, other) in chosen.items():
-        record |= {f"{at}_{name}": getattr(own, name) for name in ("epoch", "n", "mean", "sd")}
-        record |= {f"{at}_baseline_{name}": getattr(other, name) for name in ("epoch", "n", "mean", "sd")}
-        record |= {f"{at}_{name}": number for name, number in _difference(own, other).items()}
-    return record
-
-
-def _difference(own: Point, other: Point) -> dict[str, float]:
-    """Of the means, with its interval and p; NaN for these where a side has fewer than three seeds."""
-    from hidden_dynamics.claims.statistics import FEWEST, Sample, welch  # SciPy
-
-    found = {"difference": own.mean - other.mean, **dict.fromkeys(("low", "high", "p", "q"), math.nan)}
-    estimate = welch([Sample(point.mean, point.sd, point.n) for point in (own, other)])
-    if estimate is None or min(own.n, other.n) < FEWEST:
-        return found
-    low, high = estimate.interval(0.95)
-    return found | {"low": low, "high": high, "p": estimate.p()}
-
-
-def _row(artifact: LogsTable, record: Record) -> dict[Column, str]:
-    configuration, about = artifact.configuration, load_logs(artifact.settings.logs).about
-    task = next(name for name, logged in about.tasks.items() if logged == record["task"])
-    validation = "" if record["split"] == "test" else f"{record['split']} loss"
-    clipped = "clipped" if record["clipped"] else ""
-    label, baseline = (configuration.models[record[side]].label for side in ("model", "baseline"))
-    decimals = decimals_of(record["last_baseline_sd"])
-    row: dict[Column, str] = {
-        "Task": ", ".join(filter(None, (configuration.papers_tasks[task].title, validation, clipped))),
-        "N": str(record["size"]),
-        "Case": named(label, record),
-        "Baseline": baseline,
-    }
-    for at, group in GROUPS.items():
-        epochs = dict.fromkeys((record[f"{at}_epoch"], record[f"{at}_baseline_epoch"]))
-        row |= {
-            (group, "Epoch"): "; ".join(map(str, epochs)),
-            (group, "Loss"): _loss_text(record, at, decimals),
-            (group, "Baseline’s"): _loss_text(record, f"{at}_baseline", decimals),
-            (group, "Difference (95 %), p [q]"): difference_text(record, at, decimals, "q"),
-        }
+    about = {name: getattr(log[0], name) for name in ("task", "model", "size", *NAMED, "clipped", "split")}
+    row = {"artifact": artifact.name, **about, "baseline": baseline[0].model}
+    for at, (point, other) in chosen.items():
+        row |= {f"{at}_{name}": getattr(point, name) for name in ("epoch", "n", "mean", "sd")}
+        row |= {f"{at}_baseline_{name}": getattr(other, name) for name in ("epoch", "n", "mean", "sd")}
+        row |= {f"{at}_{name}": number for name, number in _difference(point, other).items()}
     return row
 
 
-def _loss_text(record: Record, side: str, decimals: int) -> str:
-    mean, sd, n = (record[f"{side}_{name}"] for name in ("mean", "sd", "n"))
-    return f"{value_text(mean, sd if n > 1 else None, decimals)} (n = {n})"
+def _difference(point: Point, other: Point) -> dict[str, float]:
+    """Of the means, with its interval and p; nan for these where a side has fewer than three seeds."""
+    from hidden_dynamics.claims.statistics import Sample, welch  # SciPy
+
+    numbers = {"difference": point.mean - other.mean, **dict.fromkeys(("low", "high", "p", "q"), math.nan)}
+    estimate = welch([Sample(of.mean, of.sd, of.n) for of in (point, other)])
+    if estimate is None or min(point.n, other.n) < FEWEST:
+        return numbers
+    low, high = estimate.interval(0.95)
+    return numbers | {"low": low, "high": high, "p": estimate.p()}
+
+
+def _texts(artifact: LogsTable, row: Mapping[str, Any]) -> dict[Column, str]:
+    configuration, about = artifact.configuration, load_logs(artifact.settings.logs).about
+    task = next(name for name, logged in about.tasks.items() if logged == row["task"])
+    validation = "" if row["split"] == "test" else f"{row['split']} loss"
+    clipped = "clipped" if row["clipped"] else ""
+    decimals = decimals_of(row["last_baseline_sd"])
+    texts: dict[Column, str] = {
+        "Task": ", ".join(filter(None, (configuration.papers_tasks[task].title, validation, clipped))),
+        "N": str(row["size"]),
+        "Model": named(configuration.models[row["model"]].label, row),
+        "Baseline": configuration.models[row["baseline"]].label,
+    }
+    for at, group in GROUPS.items():
+        epochs = dict.fromkeys((row[f"{at}_epoch"], row[f"{at}_baseline_epoch"]))
+        difference, low, high, p, q = (row[f"{at}_{name}"] for name in ("difference", "low", "high", "p", "q"))
+        interval = f"{signed(difference, decimals)} {interval_text(low, high, decimals)}".strip()
+        texts |= {
+            (group, "Epoch"): "; ".join(map(str, epochs)),
+            **{
+                (group, head): _loss_text(*(row[f"{side}_{name}"] for name in ("mean", "sd", "n")), decimals)
+                for head, side in (("Loss", at), ("Baseline’s", f"{at}_baseline"))
+            },
+            (group, "Difference (95 %), p [q]"): ", ".join(filter(None, (interval, p_text(p, q)))),
+        }
+    return texts
+
+
+def _loss_text(mean: float, sd: float, n: int, decimals: int, runs: int = 0) -> str:
+    lost = f" of {runs}" if runs > n else ""
+    return f"{value_text(mean, sd if n > 1 else None, decimals)} (n = {n}{lost})" if n else ABSENT
+
+
+# Ours beside the authors'
+
+
+def beside_ours(artifact: LogsTable, evidence: Evidence) -> Table:
+    """A row for each case to whose runs a log speaks: both losses after the last epoch that both have."""
+    configuration, runs = artifact.configuration, evidence.runs
+    rows = [_beside(artifact, evidence, case, artifact.logs[case]) for case in artifact.cases()]
+    texts = [
+        {
+            "Task": configuration.tasks[row["task"]].title,
+            "Model": row["label"],
+            "N": beside(row["size"], row["paper_size"]),
+            "Epoch": str(row["epoch"] or ABSENT),
+            "Ours": _loss_text(row["mean"], row["std"], row["n"], DECIMALS, row["runs"]),
+            "The authors’": _loss_text(row["published_mean"], row["published_sd"], row["published_n"], DECIMALS),
+        }
+        for row in rows
+    ]
+    notes = [
+        scale_note(configuration, artifact.tasks(), deviations(configuration, runs)),
+        runs_note(runs),
+        " ".join(divergence_notes(runs)),
+        load_logs(artifact.settings.logs).about.notes[1],
+    ]
+    return Table.of(f"{artifact.settings.heading}; {subtitle_of(configuration, runs)}", notes, texts, rows)
+
+
+def _beside(artifact: LogsTable, evidence: Evidence, case: Case, log: Log) -> dict[str, Any]:
+    """Ours over seeds beside the authors'; nan where no epoch is common."""
+    runs, split = evidence.of(case), log[0].split
+    losses = [losses_after(run.files, split) for run in runs]
+    point = last_common(losses, log)
+    ours = [loss for of in losses if point and 0 < (loss := of.get(point.epoch, math.nan)) < math.inf]
+    mean, std = mean_and_std(ours)
+    deviating = "; ".join(deviations(artifact.configuration, runs))
+    return {
+        **data_of(artifact, case, f"{split}_loss", runs, deviating),
+        **{"epoch": point.epoch if point else None, "runs": len(runs), "n": len(ours), "mean": mean, "std": std},
+        **{f"published_{name}": getattr(point, name, math.nan) for name in ("mean", "sd")},
+        "published_n": point.n if point else 0,
+    }
+
+
+def losses_after(files: RunFiles, split: str) -> dict[int, float]:
+    """The losses of a run after whole epochs, by epoch."""
+    epochs, losses = files.evaluations(f"{split}_loss", "epoch")
+    evaluations = zip(epochs.tolist(), losses.tolist(), strict=True)
+    return {round(epoch): loss for epoch, loss in evaluations if epoch == round(epoch)}
+
+
+def last_common(losses: Sequence[Mapping[int, float]], log: Log) -> Point | None:
+    """A log's point after the last epoch that both have, with three seeds a side where there is one; None without."""
+    counts = {point.epoch: min(point.n, sum(point.epoch in of for of in losses)) for point in log}
+    common = [point for point in log if counts[point.epoch]]
+    return max(common, key=lambda point: (min(counts[point.epoch], FEWEST), point.epoch), default=None)

@@ -1,37 +1,31 @@
 """A table of results: our numbers over seeds beside the published ones, and below them what no network scores: naive
-and classical baselines and, where known, the best possible predictor. These are not held to anything or judged."""
+and classical baselines and, where known, the best possible predictor. These are not compared with anything."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from hidden_dynamics.artifacts import comparison
+from hidden_dynamics.artifacts import beside_published
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
-from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.kinds.solver_table import MOVES, moves, notes_of
-from hidden_dynamics.artifacts.notes import choices_notes, divergence_notes, reported_note, runs_note
-from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
+from hidden_dynamics.artifacts.beside_published import Score, beside, value_text
+from hidden_dynamics.artifacts.kinds.solver_table import MOVES, is_unchecked, moves
+from hidden_dynamics.artifacts.notes import divergence_notes, reported_note, runs_note
+from hidden_dynamics.artifacts.tables import ABSENT, Column, Table
 from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.deviations import original_of
-from hidden_dynamics.papers.published import load_tasks, published_task
-from hidden_dynamics.results.seeds import by_seed, classical_of, naive_of
+from hidden_dynamics.papers.published import published_task
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.seeds import by_seed, mean_and_std
+from hidden_dynamics.results.statistics import over_seeds
 
-Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
-OTHERS = {  # rows below those of networks, with what is said of them
-    "naive": "Naive: predictions that need no network, on the data of the same seeds.",
-    "classical": "Classical: fitted without a network, and never to a test part; no verdict depends on it.",
-    "limit": "",
-}
 BEST_OF_ALL = "best of all epochs"
-PARAMETERS = {"parameters": "Parameters", "published_parameters": "Published parameters"}  # a record's, as headings
+UNCHECKED = "Whether solvers resolve the flows was not checked in some of these runs (acenode_solver)."
+Line = Mapping[str, Any]  # a row for programs
 
 
 class Row(Entry):
@@ -60,7 +54,7 @@ class Settings(ArtifactSettings):
     extras: bool = True
 
 
-class ResultsTable(BesidePublished):
+class ResultsTable(BesidePublished[Settings]):
     """Models at sizes of their own, each on all of its tasks."""
 
     Settings = Settings
@@ -96,82 +90,56 @@ class ResultsTable(BesidePublished):
         own = self.published.metrics_on(published_task(self.configuration, task))
         return [metric for metric in own if metric in self.metrics()]
 
-    def printed(self) -> Iterator[tuple[Case, str]]:
-        for cell in self.shown():
-            for metric in self.metrics_on(cell.task):
-                yield cell, metric
-
     def pairs(self) -> Iterator[tuple[Case, Case, str]]:
-        for cell, metric in self.printed():
-            baseline = cell._replace(model=self.published.baseline)
-            if cell != baseline and None not in (self.number(cell, metric), self.number(baseline, metric)):
-                yield cell, baseline, metric
-
-    def rankings(self) -> Iterator[tuple[str, str, Mapping[Case, float]]]:
-        for task in self.settings.tasks:
-            for metric in self.metrics_on(task):
-                cells = [cell for cell in self.shown() if cell.task == task]
-                numbers = {cell: self.number(cell, metric) for cell in cells}
-                yield task, metric, {cell: number.value for cell, number in numbers.items() if number}
+        cases = self.cases()
+        for case in cases:
+            baseline = beside_published.baseline_of(self, case)
+            if baseline in cases and baseline != case:
+                yield from ((case, baseline, metric) for metric in self.metrics_on(case.task))
 
 
-def draw(artifact: ResultsTable, sources: Sources) -> Table:
+def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
     """The paper's rows in its order, then the models of the user's own, the baselines, and the limit; a
     `UserError` where tasks have the same title."""
-    summary = sources.summary
-    records = comparison.compared(artifact, _records(artifact, summary), sources.verdicts)
-    others, tasks = _others(artifact, summary), load_tasks(artifact.paper)
-    theirs = dict.fromkeys(record["published_task"] for record in records)
-    below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
-    repeating = _repeating(records)
-    rows = _rows(artifact, [record for record in records if record["task"] not in repeating], others)
-    notes = _notes(artifact, summary, records, repeating)
-    kinds = {record["model"] for record in others}
-    notes += [note for kind, note in OTHERS.items() if note and kind in kinds]
-    return comparison.table(artifact, records, rows, notes, others=others, below=below)
+    configuration, headings = artifact.configuration, _headings(artifact)
+    cases = dict.fromkeys([*artifact.shown(), *(run.case for run in evidence.runs)])
+    scores = [
+        beside_published.score_of(
+            artifact, evidence, case, metric, over_seeds(configuration, evidence.of(case), metric)
+        )
+        for case in cases
+        for metric in artifact.metrics_on(case.task)
+    ]
+    lines = [score.data(artifact) | _printed(artifact, score) for score in scores]
+    references, repeating = _references(artifact, evidence), _repeating(artifact, evidence)
+    rows: dict[object, dict[Column, str]] = {}
+    for score, line in zip(scores, lines, strict=True):
+        group = headings[score.case.task, score.metric]
+        if score.case.task not in repeating:
+            row = rows.setdefault(score.case[1:], {("", "Model"): line["label"], **_sizes(lines, score.case)})
+            row |= {(group, name): text for name, text in _texts(artifact, score, line).items()}
+    for line in references:
+        row = rows.setdefault(line["label"], {("", "Model"): line["label"]})
+        row[headings[line["task"], line["metric"]], "ours"] = _reference_text(artifact, line)
+    groups = ["", *headings.values()]
+    columns = sorted(dict.fromkeys(column for row in rows.values() for column in row), key=lambda c: groups.index(c[0]))
+    texts = [{column: row.get(column, ABSENT) for column in columns} for row in rows.values()]
+    notes = _notes(artifact, evidence, repeating)
+    return beside_published.table(artifact, evidence, texts, [*lines, *references], notes)
 
 
 # As data
 
 
-def _records(artifact: ResultsTable, summary: Runs) -> list[Record]:
-    """A record for each shown cell and metric: our numbers over seeds, and the published ones."""
-    found: dict[Case, list[Mapping[str, str]]] = {cell: [] for cell in artifact.shown()}
-    for row in summary:
-        found.setdefault(Case(row["task"], row["model"], comparison.size_of(row["paper_size"])), []).append(row)
-    return [
-        {
-            **comparison.begun(artifact, cell, metric, runs),
-            **_ours(runs),
-            **comparison.ours_of(runs, metric, artifact.configuration.metrics[metric]),
-            **_theirs(artifact, cell, metric),
-            "moves": moves(runs, metric),
-        }
-        for cell, runs in found.items()
-        for metric in artifact.metrics_on(cell.task)
-    ]
-
-
-def _ours(runs: Runs) -> Record:
-    """Of the runs, whatever the metric."""
-    first = runs[0] if runs else dict.fromkeys(("parameters", "dataset", "dataset_title", "stand_in_for"))
+def _printed(artifact: ResultsTable, score: Score) -> dict[str, Any]:
+    """What else the paper prints beside a score: its own number without those that it quotes, "15.42 [22, 34]"."""
+    (_, model, size), configuration = score.case, artifact.configuration
+    task, decimals = published_task(configuration, score.case.task), configuration.metrics[score.metric].decimals
+    row, numbers = artifact.published.row(model, size) or {}, artifact.published.all_of(task, model, size, score.metric)
+    parameters, own = row.get("parameters"), next((one for one in numbers if not one.references), None)
+    quoted = [f"{one.value:.{decimals}f} {list(one.references)}" for one in numbers if one.references]
     return {
-        "runs": len(runs),
-        **{name: first[name] or None for name in ("parameters", "dataset", "dataset_title", "stand_in_for")},
-        "chosen_by": " ".join(sorted({row["metric"] for row in runs if row["status"] == "finished"} - {""})),
-        "seeds": " ".join(sorted({row["seed"] for row in runs}, key=int)),
-        **{name: " | ".join(sorted({row[name] for row in runs})) for name in ("variants", "device", "precision")},
-    }
-
-
-def _theirs(artifact: ResultsTable, cell: Case, metric: str) -> Record:
-    task = published_task(artifact.configuration, cell.task)
-    row = artifact.published.row(cell.model, cell.size) or {}
-    numbers = artifact.published.all_of(task, cell.model, cell.size, metric)
-    own = next((each for each in numbers if not each.references), None)
-    parameters, decimals = row.get("parameters"), artifact.configuration.metrics[metric].decimals
-    quoted = [f"{each.value:.{decimals}f} {list(each.references)}" for each in numbers if each.references]
-    return {
+        "parameters": score.ran[0].parameters if score.ran else None,
         "published_task": task,
         "published_parameters": parameters.get(task) if isinstance(parameters, dict) else parameters,
         "published_mean": own and own.value,
@@ -179,84 +147,49 @@ def _theirs(artifact: ResultsTable, cell: Case, metric: str) -> Record:
         "published_quoted": own and own.copied_from or None,
         "published_literature": "; ".join(quoted),
         "published_only_in": row.get("only_in", ""),
+        "moves": moves(score.ran, score.metric),
     }
 
 
-def _others(artifact: ResultsTable, summary: Runs) -> list[Record]:
-    """A record for each task, metric and baseline, naive or classical, and for the best possible predictor; mean and
-    deviation are over the runs' seeds."""
-    found = []
+def _references(artifact: ResultsTable, evidence: Evidence) -> list[Line]:
+    """A row for each task, metric and baseline, the naive ones first, then the classical, then the best possible
+    predictor: mean and deviation over the runs' seeds."""
+    lines = []
     for task in artifact.settings.tasks:
-        runs = [row for row in summary if row["task"] == task]
-        limits = {row["seed"]: json.loads(row["limits"]) for row in runs if row["limits"]}
+        runs = evidence.on(task)
+        limits = {run.seed: run.limits for run in runs if run.limits}
         for metric in artifact.metrics_on(task):
             factor = artifact.configuration.metrics[metric].factor
-            naive, classical = (by_seed(runs, metric, factor, of) for of in (naive_of, classical_of))
+            naive, classical = (by_seed(runs, metric, factor, kind) for kind in ("naive", "classical"))
             scores = {("naive", f"Naive: {name}"): of for name, of in naive.items()}
             scores |= {("classical", f"{name[0].upper()}{name[1:]} (classical)"): of for name, of in classical.items()}
             if limits:
                 scores["limit", LIMIT] = {seed: limit[metric] * factor for seed, limit in limits.items()}
             for (kind, label), of in scores.items():
                 about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": task}
-                about |= {"model": kind, "label": label, "metric": metric}
-                found.append(about | {"runs": len(of), **comparison.over_seeds(of.values())})
-    return sorted(found, key=lambda record: [*OTHERS].index(record["model"]))
+                mean, std = mean_and_std(of.values())
+                numbers = {"runs": len(of), "n": len(of), "mean": mean, "std": std}
+                lines.append(about | {"model": kind, "label": label, "metric": metric, **numbers})
+    return sorted(lines, key=lambda line: ("naive", "classical", "limit").index(line["model"]))
 
 
 # As text
 
 
-def _repeating(records: Sequence[Record]) -> set[str]:
+def _repeating(artifact: ResultsTable, evidence: Evidence) -> set[str]:
     """The tasks without a run whose printed numbers another task, one with runs, shows: of them nothing is left."""
-    ran = {record["task"]: record["published_task"] for record in records if record["runs"]}
-    return {record["task"] for record in records if record["published_task"] in ran.values()} - {*ran}
+    printed = {task: published_task(artifact.configuration, task) for task in artifact.settings.tasks}
+    ran = {run.task for run in evidence.runs}
+    return {task for task, of in printed.items() if of in {printed[one] for one in ran}} - ran
 
 
-def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Record]) -> list[dict]:
-    """A row for each model and size and each of `others`; a group of columns for each task and metric. Where a model's
-    size or number of parameters differs between tasks, or it ran on some alone, groups have their own."""
-    headings = _headings(artifact, records)
-    groups: dict[tuple, list[Record]] = {}
-    for record in records:
-        groups.setdefault((record["model"], record["paper_size"]), []).append(record)
-    about = ("size", *PARAMETERS)
-    by_task = any(len({record[name] for record in group}) > 1 for group in groups.values() for name in about)
-    rows = []
-    for (_, size), group in groups.items():
-        row: dict[Column, str] = {"Model": group[0]["label"]}
-        row |= {} if by_task else _about(group[0], size)
-        for record in group:
-            own = _about(record, size) if by_task else {}
-            if record["metric"] != artifact.metrics_on(record["task"])[0]:
-                own = {name: text for name, text in own.items() if name == "N"}
-            texts = own | _texts(artifact, record)
-            row |= {(headings[record["task"], record["metric"]], name): text for name, text in texts.items()}
-        rows.append(row)
-    for label in dict.fromkeys(record["label"] for record in others):
-        row = {"Model": label}
-        for record in (record for record in others if record["label"] == label):
-            decimals, heading = _decimals(artifact, record), headings[record["task"], record["metric"]]
-            same = not record["std"] > 1e-9 * abs(record["mean"])  # of all seeds
-            row[heading, "ours"] = number(record["mean"], decimals) if same else comparison.ours_text(record, decimals)
-        rows.append(row)
-    places = ["Model", "N", *PARAMETERS.values(), *headings.values()]
-    columns = {column if isinstance(column, tuple) else (column, ""): column for row in rows for column in row}
-    columns = [columns[key] for key in sorted(columns, key=lambda key: places.index(key[0]))]
-    return [{column: rows[0].get(column, ABSENT) for column in columns}, *rows[1:]]
-
-
-def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[str, str], str]:
-    """By task and metric; the data really used come first."""
-    configuration, several = artifact.configuration, len(artifact.metrics()) > 1
-    headings = {}
+def _headings(artifact: ResultsTable) -> dict[tuple[str, str], str]:
+    """The groups of columns by task and metric, with the data that the task runs on."""
+    headings, several = {}, len(artifact.metrics()) > 1
     for task in artifact.settings.tasks:
-        text = configuration.tasks[task].title
-        data = [record for record in records if record["task"] == task and record["dataset_title"]]
-        if data and (original := original_of(configuration, data[0])):
-            named = f" (task {text})" if text != original else ""
-            text = f"{data[0]['dataset_title']} in place of {original}{named}"
+        title = artifact.configuration.title_as_run(task)
         for metric in artifact.metrics_on(task):
-            headings[task, metric] = f"{text}: {artifact.heading(metric)}" if several else text
+            headings[task, metric] = f"{title}: {artifact.heading(metric)}" if several else title
     if len(set(headings.values())) < len(headings):
         tasks = artifact.settings.tasks
         text = f"config/tasks.yaml: {', '.join(tasks)}: one table shows them; give them titles that differ."
@@ -264,51 +197,47 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
     return headings
 
 
-def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
+def _sizes(lines: Sequence[Line], case: Case) -> dict[Column, str]:
+    """N and the number of parameters of a model, as run and published; several where tasks differ."""
+    of_model = [line for line in lines if (line["model"], line["paper_size"]) == case[1:]]
+
+    def distinct(name: str, form: str = "{}") -> str:
+        return " / ".join(dict.fromkeys(form.format(line[name]) for line in of_model if line[name] is not None))
+
+    parameters = beside(distinct("parameters", "{:,}"), distinct("published_parameters"))
+    return {("", "N"): beside(distinct("size"), case.size), ("", "Parameters"): parameters}
+
+
+def _texts(artifact: ResultsTable, score: Score, line: Line) -> dict[str, str]:
     """A row's cells in one group of columns."""
-    decimals = _decimals(artifact, record)
     elsewhere = artifact.published.content.get("chosen_by")  # another number, by which the paper's runs chose theirs
-    marks = [BEST_OF_ALL] if elsewhere and record["metric"] in record["chosen_by"].split() else []
-    marks += [MOVES] if record["moves"] else []
-    quoted = "quoted" if record["published_quoted"] else ""
-    about = "; ".join(filter(None, (quoted, record["published_literature"], record["published_only_in"])))
-    published = comparison.value_text(record["published_mean"], record["published_std"], decimals)
-    if record["published_mean"] is None:
-        published, about = record["published_literature"] or ABSENT, ""
-    return {
-        "ours": comparison.ours_text(record, decimals, *marks),
-        "published": f"{published} ({about})" if about else published,
-        **comparison.gap_texts(artifact, record, decimals),
-    }
+    chosen = {run.reported.metric for run in score.ran if run.reported}
+    marks = [BEST_OF_ALL] if elsewhere and score.metric in chosen else []
+    marks += [MOVES] if line["moves"] else []
+    quoted = "quoted" if line["published_quoted"] else ""
+    about = "; ".join(filter(None, (quoted, line["published_literature"], line["published_only_in"])))
+    decimals = artifact.configuration.metrics[score.metric].decimals
+    published = value_text(line["published_mean"], line["published_std"], decimals) + (f" ({about})" if about else "")
+    if line["published_mean"] is None:
+        published = line["published_literature"] or ABSENT
+    return score.texts(artifact, published, *marks)
 
 
-def _about(record: Record, size: Size | None) -> dict[str, str]:
-    """N as run, and the numbers of parameters, ours and the published, which are those of the paper's size."""
-    ours, theirs, run_as = record["parameters"], record["published_parameters"], record["size"]
-    at = f" (N = {size})" if run_as not in (size, None) else ""
-    texts = (f"{int(ours):,}" if ours else ABSENT, f"{theirs}{at}" if theirs else ABSENT)
-    return {"N": comparison.size_text(run_as, size), **dict(zip(PARAMETERS.values(), texts, strict=True))}
+def _reference_text(artifact: ResultsTable, line: Line) -> str:
+    decimals = artifact.configuration.metrics[line["metric"]].decimals
+    same = not line["std"] > 1e-9 * abs(line["mean"])  # of all seeds
+    return value_text(line["mean"], None if same else line["std"], decimals) + ("" if same else f" (n = {line['n']})")
 
 
-def _decimals(artifact: ResultsTable, record: Record) -> int:
-    return artifact.configuration.metrics[record["metric"]].decimals
-
-
-# Notes
-
-
-def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record], repeating: set[str]) -> list[str]:
-    configuration, references = artifact.configuration, artifact.published.content.get("references", {})
+def _notes(artifact: ResultsTable, evidence: Evidence, repeating: set[str]) -> list[str]:
+    """How the runs were made, with the literature that cells refer to; what is missing."""
+    configuration, runs = artifact.configuration, evidence.runs
     titles = [configuration.tasks[task].title for task in artifact.settings.tasks if task in repeating]
-    without = f" Without a run, and so without a column: {'; '.join(titles)}." if titles else ""
-    data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
-    literature = "; ".join(f"[{key}] {text}" for key, text in references.items())
+    missing = [f"Without a run, and so without a column: {'; '.join(titles)}."] if titles else []
+    missing += [UNCHECKED] if any(is_unchecked(configuration, run) for run in runs) else []
+    references = artifact.published.content.get("references", {}).items()
+    literature = f" Literature: {'; '.join(f'[{key}] {text}' for key, text in references)}." if references else ""
     return [
-        f"Data: {'; '.join(data)}.{without}",
-        runs_note(summary),
-        reported_note(configuration, summary),
-        *divergence_notes(summary),
-        *notes_of(configuration, summary, any(record["moves"] for record in records)),
-        *([f"Literature: {literature}."] if literature else []),
-        *choices_notes(configuration, (record["model"] for record in records)),
+        f"{reported_note(configuration, runs)} {runs_note(runs)}{literature}",
+        " ".join([*missing, *divergence_notes(runs)]),
     ]

@@ -1,19 +1,29 @@
 """A table of silhouette scores of image features: ours over seeds beside the published ones."""
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
-from hidden_dynamics.artifacts import comparison
-from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.comparison import Record, Rows
+from hidden_dynamics.artifacts import beside_published
+from hidden_dynamics.artifacts.base import (
+    REQUIRED,
+    Artifact,
+    BesidePublished,
+    SideBySide,
+    SideBySideSettings,
+    wrong_input,
+)
+from hidden_dynamics.artifacts.beside_published import beside
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note
-from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.measurements.features import FeatureSettings
-from hidden_dynamics.papers.deviations import data_text
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.measured import Features
+from hidden_dynamics.results.seeds import mean_and_std
+from hidden_dynamics.results.statistics import Statistics
 
-SAME = ("dataset", "dataset_title", "stand_in_for", "settings", "variants")  # of all runs of a model
 LAYERS = {
     "pooled": "what the last linear map sees, means over all places",
     "state": "all entries of the maps before the head, h(1) of a neural ODE",
@@ -31,7 +41,10 @@ class FeaturedSettings(SideBySideSettings):
     features: FeatureSettings
 
 
-class Featured(SideBySide):
+OfFeatures = TypeVar("OfFeatures", bound=FeaturedSettings)
+
+
+class Featured(SideBySide[OfFeatures]):
     """Image features of models of one size on one task."""
 
     Settings = FeaturedSettings
@@ -49,7 +62,7 @@ class Settings(FeaturedSettings):
     papers_data: bool = False
 
 
-class SilhouetteTable(BesidePublished, Featured):
+class SilhouetteTable(BesidePublished[Settings], Featured[Settings]):
     Settings = Settings
     form = "table"
     needed = "data that the user leaves out (leave_out, only), or the paper's own, as scales pilot and paper have"
@@ -66,80 +79,65 @@ class SilhouetteTable(BesidePublished, Featured):
     def metrics(self) -> list[str]:
         return ["silhouette"]
 
-    def printed(self) -> Iterator[tuple[Case, str]]:
-        for cell in self.shown():
-            yield cell, "silhouette"
+    def pairs(self) -> Iterator[tuple[Case, Case, str]]:
+        baseline, cases = Case(self.settings.task, self.published.baseline, self.settings.size), self.cases()
+        if baseline in cases:
+            yield from ((case, baseline, "silhouette") for case in cases if case != baseline)
 
 
-def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
+def draw(artifact: SilhouetteTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
-    rows = measured_features(sources)
-    records = [
-        _record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in artifact.cases()
+    features = measured_features(artifact, evidence)
+    scores = [
+        beside_published.score_of(artifact, evidence, case, "silhouette", _statistics(evidence, case))
+        for case in artifact.cases()
     ]
-    records = comparison.compared(artifact, records, sources.verdicts)
-    lines = [
-        *(f"Data: {data_text(artifact.configuration, row)}." for row in rows),
-        runs_note(rows),
-        *features_notes(artifact.settings.features, rows),
-        *divergence_notes(rows),
+    data = [score.data(artifact) for score in scores]
+    rows = [
+        {"Model": line["label"], "N": beside(line["size"], line["paper_size"]), **score.texts(artifact)}
+        for score, line in zip(scores, data, strict=True)
     ]
-    return comparison.table(artifact, records, [_row(artifact, record) for record in records], lines)
+    measured, *lost = features_notes(artifact.settings.features, features)
+    notes = [f"{measured} {runs_note(features)}", " ".join([*lost, *divergence_notes(features)])]
+    return beside_published.table(artifact, evidence, rows, data, notes)
 
 
-def _record(artifact: SilhouetteTable, cell: Case, rows: Rows) -> Record:
-    """Our numbers over seeds, and the published ones."""
-    printed = artifact.number(cell, "silhouette")
-    return {
-        **comparison.begun(artifact, cell, "silhouette", rows),
-        **{column: " | ".join(dict.fromkeys(row[column] for row in rows)) for column in SAME},
-        "seeds": " ".join(row["seed"] for row in rows),
-        "runs": len(rows),
-        **comparison.over_seeds(float(row["silhouette"]) for row in rows if row["status"] == "measured"),
-        "published_mean": printed and printed.value,
-        "published_std": printed and printed.std,
-        "failed": "; ".join(row["status"] for row in rows if row["status"] != "measured"),
-    }
-
-
-def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
-    decimals = artifact.configuration.metrics["silhouette"].decimals
-    failed = Counter(filter(None, record["failed"].split("; ")))
-    return {
-        "Model": record["label"],
-        "N": comparison.size_text(record["size"], record["paper_size"]),
-        "ours": comparison.ours_text(record, decimals, failed=failed),
-        "published": comparison.value_text(record["published_mean"], record["published_std"], decimals),
-        **comparison.gap_texts(artifact, record, decimals),
-    }
+def _statistics(evidence: Evidence, case: Case) -> Statistics:
+    """Of a case's silhouettes; failed are all that have none, but for those of diverged runs."""
+    rows = [row for row in evidence.features if row.case == case]
+    values = [row.silhouette for row in rows if row.silhouette is not None]
+    diverged, (mean, std) = sum(row.status == "diverged" for row in rows), mean_and_std(values)
+    lost = len(rows) - len(values) - diverged
+    return Statistics(len(rows), diverged, lost, 0, len(values), mean, std, None, math.nan, math.nan, None)
 
 
 # Shared with the figure of features
 
 
-def measured_features(sources: Sources) -> list[dict[str, str]]:
+def measured_features(artifact: Artifact[Any], evidence: Evidence) -> Sequence[Features]:
     """The measured features of an artifact, a row for each run; a `UserError` where they have not one row for each run,
     as those of a publication with fewer seeds."""
-    artifact, rows = sources.artifact, sources.features
-    found = [(row["model"], row["seed"]) for row in rows]
+    measured = Counter((row.model, row.seed) for row in evidence.features)
     for run in artifact.runs:
-        if found.count((run.model, str(run.seed))) != 1:
-            raise sources.wrong("features", f"it has not one row for {run.id}")
-    return rows
+        if measured[run.model, run.seed] != 1:
+            raise wrong_input(artifact, "features", f"it has not one row for {run.id}")
+    return evidence.features
 
 
-def features_notes(settings: FeatureSettings, rows: Rows) -> list[str]:
-    """Layer and images of the features, their clusters, the weights and devices, the runs without a silhouette."""
+def features_notes(settings: FeatureSettings, rows: Sequence[Features]) -> list[str]:
+    """Layer and images of the features, their clusters, the weights and devices; then the runs without a silhouette."""
     scaled = "every number scaled to mean 0 and deviation 1" if settings.standardise else "not scaled"
-    sizes = dict.fromkeys(f"{row['dimensions']} ({row['label']})" for row in rows if row["dimensions"])
-    images = {f"{int(row['images']):,}" for row in rows if row["images"]}
-    kept, devices = (sorted({row[column] for row in rows} - {""}) for column in ("weights", "measured_on"))
-    lost = [row for row in rows if row["status"] not in ("measured", "diverged", "failed")]
-    texts = [f"{row['label']} seed {row['seed']} ({row['failure'] or WITHOUT[row['status']]})" for row in lost]
+    sizes = dict.fromkeys(f"{row.dimensions} ({row.label})" for row in rows if row.dimensions)
+    images = {f"{row.images:,}" for row in rows if row.images}
+    weights, devices = (
+        sorted({text for row in rows if (text := getattr(row, of))}) for of in ("weights", "measured_on")
+    )
+    lost = [row for row in rows if row.status not in ("measured", "diverged", "failed")]
+    texts = [f"{row.label} seed {row.seed} ({row.failure or WITHOUT[row.status]})" for row in lost]
     return [
         f"Features: {LAYERS[settings.layer]}; numbers per image: {', '.join(sizes) or 'none'}; {scaled}. Images: "
         f"{' or '.join(images) or 'none'} of the {settings.split} set, the first ones. Silhouette: k-means with k = "
         f"{settings.clusters}, best of {settings.initialisations} initialisations, seed {settings.seed}. Weights: "
-        f"those of the {' or '.join(kept)} evaluation. Features computed on: {'; '.join(devices)}.",
+        f"those of the {' or '.join(weights)} evaluation. Features computed on: {'; '.join(devices)}.",
         *([f"Without a silhouette: {'; '.join(texts)}."] if texts else []),
     ]
