@@ -23,8 +23,8 @@ from hidden_dynamics.results.statistics import Statistics
 if TYPE_CHECKING:
     from hidden_dynamics.claims.comparison import Comparison
 
-OPTIONAL = ("parameters", "published ÷", "ours − published")  # columns that may say nothing
 LESS = "ours − published"
+OPTIONAL = ("parameters", "published ÷", LESS)  # columns that may say nothing
 Ran = Sequence[RunRecord | Features | Cost]
 
 
@@ -33,17 +33,17 @@ class Score:
     """A metric of a case: ours over seeds, and how it stands to the published number and to the baseline.
 
     Attributes:
+        ran: the case's runs, or what was measured of them.
         ours: in the unit that is shown.
         printed: the paper's own number, or the best that it quotes.
         deviations: of the case from the paper, in words.
         difference: our mean less the published number.
-        lead: over the baseline; None of the baseline itself, and where it is not shown.
+        lead: over the baseline; None of the baseline itself, and where there is none.
         published_lead: the same of the published numbers; nan where either side deviates from the paper.
     """
 
     case: Case
     metric: str
-    label: str
     ran: Ran
     ours: Statistics
     printed: Number | None
@@ -54,16 +54,34 @@ class Score:
 
     def data(self, artifact: Artifact) -> dict[str, Any]:
         """The row for programs."""
-        lead = {name: getattr(self.lead, name, math.nan) for name in ("difference", "low", "high", "p")}
+        ends = {f"lead_{name}": getattr(self.lead, name, math.nan) for name in ("low", "high", "p")}
         return {
             **data_of(artifact, self.case, self.metric, self.ran, self.deviations),
             **asdict(self.ours),
             "published_mean": self.printed and self.printed.value,
             "published_std": self.printed and self.printed.std,
             "difference": self.difference,
-            "lead": lead.pop("difference"),
-            **{f"lead_{name}": value for name, value in lead.items()},
+            "lead": getattr(self.lead, "difference", math.nan),
+            **ends,
             "published_lead": self.published_lead,
+        }
+
+    def texts(self, artifact: BesidePublished, published: str = "", *remarks: str) -> dict[str, str]:
+        """The cells, by heading.
+
+        Args:
+            published: the published number as it is shown, where more is said of it.
+            remarks: on our number.
+        """
+        decimals, baseline = artifact.configuration.metrics[self.metric].decimals, artifact.published.baseline
+        printed = value_text(self.printed.value, self.printed.std, decimals) if self.printed else ABSENT
+        return {
+            "ours": ours_text(self.ours, decimals, *remarks),
+            "published": published or printed,
+            LESS: signed(self.difference, decimals),
+            f"lead over {artifact.configuration.models[baseline].label} (95 %), p": lead_text(
+                self.lead, decimals, published=self.published_lead
+            ),
         }
 
 
@@ -72,25 +90,16 @@ def score_of(artifact: BesidePublished, evidence: Evidence, case: Case, metric: 
     from hidden_dynamics.claims.comparison import compare  # SciPy
 
     ran, theirs = ran_of(evidence, case), held_to(artifact, case, metric)
-    deviating = deviations_of(artifact, ran)
-    baseline, lead, published_lead = baseline_of(artifact, case), None, math.nan
+    deviating, baseline = deviations_of(artifact, ran), baseline_of(artifact, case)
+    lead, published_lead = None, math.nan
     if baseline is not None and baseline != case:
         lead = compare(evidence, case, baseline, metric)
         if not deviating and not deviations_of(artifact, ran_of(evidence, baseline)):
             sign = artifact.configuration.metrics[metric].sign
             published_lead = sign * (theirs - held_to(artifact, baseline, metric))
-    return Score(
-        case,
-        metric,
-        label=label_of(artifact, case, ran),
-        ran=ran,
-        ours=ours,
-        printed=artifact.number(case, metric),
-        deviations="; ".join(deviating),
-        difference=math.nan if deviating else ours.mean - theirs,
-        lead=lead,
-        published_lead=published_lead,
-    )
+    difference = math.nan if deviating else ours.mean - theirs
+    printed = artifact.number(case, metric)
+    return Score(case, metric, ran, ours, printed, "; ".join(deviating), difference, lead, published_lead)
 
 
 def data_of(artifact: Artifact, case: Case, metric: str, ran: Ran, deviating: str) -> dict[str, Any]:
@@ -98,11 +107,12 @@ def data_of(artifact: Artifact, case: Case, metric: str, ran: Ran, deviating: st
     return {
         "artifact": artifact.name,
         "scale": artifact.configuration.scale_name,
-        **case._asdict(),
+        "task": case.task,
+        "model": case.model,
+        "label": ran[0].label if ran else artifact.configuration.models[case.model].label,
+        "extra": case not in artifact.shown(),
         "size": ran[0].size if ran else None,
         "paper_size": case.size,
-        "label": label_of(artifact, case, ran),
-        "extra": case not in artifact.shown(),
         "metric": metric,
         "deviations": deviating or None,
     }
@@ -113,21 +123,12 @@ def ran_of(evidence: Evidence, case: Case) -> Ran:
     return evidence.of(case) or [row for row in evidence.features if row.case == case]
 
 
-def label_of(artifact: Artifact, case: Case, ran: Ran) -> str:
-    return ran[0].label if ran else artifact.configuration.models[case.model].label
-
-
 def baseline_of(artifact: BesidePublished, case: Case) -> Case | None:
     """The case that another one is held to, if it is shown: of its task and, unless the paper compares across sizes, of
     its size."""
     across = artifact.published.content.get("across_sizes")
-    sought = case._replace(model=artifact.published.baseline)
-    same = (one for one in artifact.shown() if one._replace(size=sought.size) == sought) if across else ()
-    return next(iter(same), sought if sought in artifact.shown() else None)
-
-
-def baseline_label(artifact: BesidePublished) -> str:
-    return artifact.configuration.models[artifact.published.baseline].label
+    sought = (case.task, artifact.published.baseline)
+    return next((one for one in artifact.shown() if one[:2] == sought and (across or one.size == case.size)), None)
 
 
 def deviations_of(artifact: Artifact, ran: Ran) -> list[str]:
@@ -146,14 +147,10 @@ def held_to(artifact: Artifact, case: Case, metric: str) -> float:
 # As text
 
 
-def size_text(size: object, paper_size: object) -> str:
-    """N as run; where it is not the paper's, the paper's too."""
-    return beside(ABSENT if size in (None, "") else str(size), paper_size)
-
-
-def beside(ours: str, papers: object) -> str:
+def beside(ours: object, papers: object) -> str:
     """Ours, with the paper's where it is another: "32 (paper: 128)"."""
-    return ours if papers in (None, "") or ours == str(papers) else f"{ours} (paper: {papers})"
+    text = ABSENT if ours in (None, "") else str(ours)
+    return text if papers in (None, "") or text == str(papers) else f"{text} (paper: {papers})"
 
 
 def value_text(mean: float | None, std: float | None, decimals: int) -> str:
@@ -161,32 +158,23 @@ def value_text(mean: float | None, std: float | None, decimals: int) -> str:
     return number(mean, decimals) + ("" if std is None else f" ± {number(std, decimals)}")
 
 
-def printed_text(printed: Number | None, decimals: int) -> str:
-    return value_text(printed.value, printed.std, decimals) if printed else ABSENT
-
-
-def ours_text(ours: Statistics, decimals: int, *remarks: str, lost: Mapping[str, int] | None = None) -> str:
+def ours_text(ours: Statistics, decimals: int, *remarks: str) -> str:
     """Mean and deviation over seeds, such as "93.00 ± 3.61 (n = 3; diverged 1 of 4)"; else how the runs failed.
 
     Where those that have learned something and the others are two clusters: "2 of 3 learned, median 93.00".
-
-    Args:
-        lost: how many runs have no number, by the reason, where that is not one of training's.
     """
-    if lost is None:
-        lost = {"diverged": ours.diverged, "failed": ours.failed, "not finite": ours.not_finite}
+    lost = {"diverged": ours.diverged, "failed": ours.failed, "not finite": ours.not_finite}
     counts = [f"{how} {count} of {ours.runs}" for how, count in lost.items() if count]
     if not ours.n:
         return "; ".join(counts) or ABSENT
     if ours.median is not None:
         median = f"{ours.learned} of {ours.n} learned, median {number(ours.median, decimals)}"
         return "; ".join([median, *counts, *remarks])
-    remarks = (f"n = {ours.n}", *counts, *remarks)
-    return f"{value_text(ours.mean, ours.std, decimals)} ({'; '.join(remarks)})"
+    return f"{value_text(ours.mean, ours.std, decimals)} ({'; '.join([f'n = {ours.n}', *counts, *remarks])})"
 
 
 def lead_text(lead: "Comparison | None", decimals: int, adjusted: float = math.nan, published: float = math.nan) -> str:
-    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.033], paper +0.90"; with † where the side ahead is not shown to have learned.
+    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.033], paper +0.90"; † where the side ahead is not shown to have learned.
 
     Args:
         adjusted: p after an adjustment.
@@ -197,13 +185,6 @@ def lead_text(lead: "Comparison | None", decimals: int, adjusted: float = math.n
     difference = f"{signed(lead.difference, decimals)} {interval_text(lead.low, lead.high, decimals)}".strip()
     paper = "" if math.isnan(published) else f"paper {signed(published, decimals)}"
     return ", ".join(filter(None, (difference, p_text(lead.p, adjusted), paper))) + " †" * lead.unlearned
-
-
-def score_texts(artifact: BesidePublished, score: Score) -> dict[str, str]:
-    """The cells of a score beside ours and the published, by heading."""
-    decimals = artifact.configuration.metrics[score.metric].decimals
-    lead = lead_text(score.lead, decimals, published=score.published_lead)
-    return {LESS: signed(score.difference, decimals), f"lead over {baseline_label(artifact)} (95 %), p": lead}
 
 
 # Whole
@@ -220,8 +201,8 @@ def table(
     """The table of rows of texts, with a title that says where something deviates from the paper.
 
     Args:
-        data: rows for programs; those with `deviations`, and with runs if they count these, are held to the paper's.
-        notes: its own; the scale and what deviates stand before, what is to be known of the printed numbers after.
+        data: rows for programs; those that begin as `data_of` are held to the paper.
+        notes: its own; what deviates stands before, what is to be known of the printed numbers after.
         about: what else its title says.
     """
     ours = [row for row in data if "deviations" in row]

@@ -13,7 +13,7 @@ from hidden_dynamics.claims.logs import log_columns
 from hidden_dynamics.claims.readings import At
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
-from hidden_dynamics.claims.words import columns_of, numbers_of, sentence_of
+from hidden_dynamics.claims.words import columns_of, effect_text, numbers_of, sentence_of
 from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
 from hidden_dynamics.papers.deviations import deviations, first_part
 from hidden_dynamics.results.evidence import Evidence
@@ -227,7 +227,19 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[boo
     robust = sum(agree) / len(agree) if agree else None
     about = {"paper": paper, "deviations": standing.deviations, "robust": robust, "analyses": len(agree)}
     verdict = Verdict(**about, **columns)
+    earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
+    verdict = verdict.model_copy(update={"earlier": "; ".join(earlier)})
     return verdict.model_copy(update={"sentence": sentence_of(verdict, standing.part, entry.at)})
+
+
+def _earlier(evidence: Evidence, verdict: Verdict, words: str, entry: ClaimEntry) -> str:
+    """What runs that are older than the plan say: "as released, less LSTM: +0.1 (−0.2 to 0.4)"; "" without any."""
+    if not all(evidence.of(case) for case in (*entry.subjects, *entry.references)):
+        return ""
+    result, *_ = tested(evidence, entry, "reported", COUNTS)
+    numbers, reference = numbers_of(entry, result), evidence.configuration.models[result.cases[1].model].label
+    shown = effect_text(numbers.get("difference"), numbers.get("low"), numbers.get("high"), verdict.decimals)
+    return f"{words}, less {reference}: {shown}" if shown else ""
 
 
 def _control(evidence: Evidence, standing: Standing, result: Result) -> dict[str, Any]:

@@ -17,8 +17,8 @@ class Outcome(Enum):
     REPRODUCED = "reproduced", "At the paper’s own settings the claim is reproduced."
     CONTRADICTED = "contradicted", "At the paper’s own settings the claim is contradicted."
     INCONCLUSIVE = "inconclusive", "At the paper’s own settings the runs allow both."
-    AGREES = "in the paper’s direction", "The difference has the paper’s direction; this is no verdict on the claim."
-    DISAGREES = "against the paper’s direction", "The difference is against the claim; this is no verdict on it."
+    AGREES = "in the paper’s direction", "The difference has the paper’s direction."
+    DISAGREES = "against the paper’s direction", "The difference is against the paper’s direction."
     OPEN = "direction open", "The runs allow either direction."
     UNLEARNED = "no learning shown", "No learning is shown."
     BARRED = "no verdict", "The runs lean one way, but this is no verdict."
@@ -45,6 +45,7 @@ class Verdict(BaseModel):
         ran: what ran, with the paper's setting in brackets where it differs.
         deviations: "" at the paper's own settings.
         sentence: what was found, in words.
+        earlier: what runs that are older than the plan say; no part of the verdict.
         difference, low, high: the subject's mean less the reference's, in the metric's unit, with its 95 % interval
             over seeds; of `faster` the ratio of iterations.
         items_low, items_high: the same interval over seeds and test items.
@@ -76,6 +77,7 @@ class Verdict(BaseModel):
     reason: str = ""
     sentence: str = ""
     remark: str = ""
+    earlier: str = ""
     printed: str = ""
     printed_difference: float | None = None
     unit: str = ""

@@ -11,13 +11,18 @@ from hidden_dynamics.claims.kinds import Result
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
-from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
+from hidden_dynamics.papers.claims import ClaimEntry, Iteration
 from hidden_dynamics.papers.deviations import listed, ran_of
 from hidden_dynamics.papers.published import Number, load_published, published_task
 from hidden_dynamics.results.seeds import LEVEL, best_classical, mean_and_std
 
 UNITS = {"percent": "points", "one": ""}
 RATIO_DECIMALS = 2
+VERBS = {
+    **dict.fromkeys((Outcome.REPRODUCED, Outcome.AGREES), "is better than"),
+    **dict.fromkeys((Outcome.CONTRADICTED, Outcome.DISAGREES), "is worse than"),
+    **dict.fromkeys((Outcome.INCONCLUSIVE, Outcome.OPEN), "is not told apart from"),
+}
 
 
 def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, result: Result) -> dict[str, Any]:
@@ -126,8 +131,6 @@ def _printed(configuration: Configuration, paper: str, entry: ClaimEntry) -> dic
         return {}
     subject, reference = subjects[0], max(references, key=lambda one: metric.sign * one.value)
     text = f"{_number_text(subject)} against {_number_text(reference)}"
-    if not (subject.quoted and reference.quoted):
-        text += f", {subject.runs or load_claims()[paper].paper.runs} runs"
     return {"printed": text, "printed_difference": round(subject.value - reference.value, 9)}
 
 
@@ -150,36 +153,38 @@ def sentence_of(verdict: Verdict, part: str, at: object) -> str:
         return f"No verdict: {verdict.reason}. So far: {numbers}." if numbers else ""
     when = f"At iteration {at.iteration:,}: " if isinstance(at, Iteration) else ""
     when = when or (f"By epoch {part.split()[1]}: " if part else "")
-    said = [f"{when}{numbers}." if numbers else "", verdict.outcome.sentence, f"{reason}." if reason else ""]
+    said_otherwise = _verb(verdict) or verdict.outcome is Outcome.UNLEARNED  # the reason says who has not learned
+    outcome = "" if said_otherwise and not verdict.outcome.of_the_paper else verdict.outcome.sentence
+    said = [f"{when}{numbers}." if numbers else "", outcome, f"{reason}." if reason else ""]
     return " ".join(filter(None, said))
 
 
+def _verb(verdict: Verdict) -> str:
+    """How the subject of a claim that it is better stands to the reference; "" where nothing is said of that."""
+    return VERBS.get(verdict.outcome, "") if verdict.kind == "better" else ""
+
+
 def _found(verdict: Verdict) -> str:
-    one, other, difference, digits = verdict.subject_mean, verdict.reference_mean, verdict.difference, verdict.decimals
-    if one is None or other is None or difference is None:
+    """Both means, and p: "MomentumLSTM 61.31 is not told apart from LSTM 60.50, p = 0.68 (Holm: 1)"."""
+    one, other, ratio = verdict.subject_mean, verdict.reference_mean, verdict.kind == "faster"
+    if one is None or other is None:
         return ""
-    stds = verdict.subject_std, verdict.reference_std
-    spreads = ["" if std is None else f" ± {std:.{digits}f}" for std in stds]
-    ratio = verdict.kind == "faster"
-    sides = [
-        f"{label} {mean:,.{0 if ratio else digits}f}{spread}"
-        for label, mean, spread in zip((verdict.subject, verdict.reference), (one, other), spreads, strict=True)
-    ]
-    unit = " iterations, × " if ratio else ": "
-    text = f"{sides[0]}, {sides[1]}{unit}{_signed(difference, digits)}" + (f" {verdict.unit}" if verdict.unit else "")
-    if verdict.low is None or verdict.high is None or verdict.p is None:
-        return text
-    adjusted = (
-        f"; {_plain(verdict.p_adjusted, 2)} among {verdict.tests} tests" if verdict.p_adjusted is not None else ""
-    )
-    ends = f"{_signed(verdict.low, digits)} to {_signed(verdict.high, digits)}"
-    return f"{text} ({ends}), p = {_plain(verdict.p, 2)}{adjusted}"
-
-
-def _signed(value: float, digits: int) -> str:
-    return f"{value:,.{digits}f}".replace("-", "−")
+    digits = 0 if ratio else verdict.decimals
+    sides = [f"{label} {mean:,.{digits}f}" for label, mean in ((verdict.subject, one), (verdict.reference, other))]
+    p = "" if verdict.p is None else f", p = {_plain(verdict.p, 2)}"
+    adjusted = "" if verdict.p_adjusted is None else f" (Holm: {_plain(verdict.p_adjusted, 2)})"
+    compared = f" {_verb(verdict) or 'against'} ".join(sides)
+    return f"{compared}{' iterations' * ratio}{p}{adjusted}"
 
 
 def _plain(value: float, digits: int = 4) -> str:
     """So many significant digits, without an exponent below a million."""
     return f"{float(f'{value:.{digits}g}'):.6g}"
+
+
+def effect_text(difference: float | None, low: float | None, high: float | None, digits: int) -> str:
+    """ "+0.005 (−0.001 to +0.012)"; "" without a difference."""
+    if difference is None:
+        return ""
+    own, *ends = (f"{value:+.{digits}f}".replace("-", "−") for value in (difference, low, high) if value is not None)
+    return f"{own} ({' to '.join(ends)})" if len(ends) == 2 else own

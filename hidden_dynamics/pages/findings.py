@@ -41,7 +41,7 @@ class PaperFindings:
         columns: those in which any line says something.
         lines: of claims that were run, or of which the authors' logs or small data say something.
         not_run: the ids of those that were not, by the reason.
-        others: what others say of claims: the ids, the text and its address.
+        others: what others say of the paper's own runs: the ids, the text and its address.
     """
 
     name: str
@@ -63,9 +63,8 @@ class Exploratory:
     @property
     def sentence(self) -> str:
         return (
-            f"{self.made} rows of tables are compared with their baselines, {self.tested} of them by a test. Of these "
-            f"{self.clear} have q < {FALSE}, the share of false ones that is expected among them. None is a verdict: "
-            "no question was put before the runs."
+            f"{self.made} rows of tables are compared with their baselines, {self.tested} by a test: {self.clear} have "
+            f"q < {FALSE}, the share of false ones to be expected. No question was put before: none is a verdict."
         )
 
 
@@ -108,7 +107,7 @@ def _paper(
             first.setdefault((one.ran, one.remark), one.id)
         else:
             not_run.setdefault(one.reason, []).append(one.id)
-        if one.critic:
+        if one.critic and ours != SMALL:
             others.setdefault((one.critic, one.critic_address), []).append(one.id)
     lines = [Finding(one, cells[one.id], _said(one, first)) for one in shown]
     columns = [column for column in (lines[0].cells if lines else ()) if any(line.cells[column] for line in lines)]
@@ -117,7 +116,7 @@ def _paper(
 
 def _ran(verdict: Verdict) -> bool:
     """Whether there are runs, or what is measured in their place; be it without a verdict."""
-    return verdict.outcome is not Outcome.NOT_RUN or verdict.difference is not None
+    return verdict.outcome is not Outcome.NOT_RUN or verdict.difference is not None or bool(verdict.earlier)
 
 
 def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
@@ -149,6 +148,8 @@ def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]
         small: the verdict of small data.
     """
     cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
+    if ours == SMALL:
+        cells[LOGS] = ""  # they are of the paper's data
     if small and _ran(small) and small.deviations:
         cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
     return cells
@@ -159,12 +160,13 @@ def _ours(verdict: Verdict) -> str:
     if shown and verdict.items_low is not None and verdict.items_high is not None:
         items = interval_text(verdict.items_low, verdict.items_high, verdict.decimals)
         shown += f"; over seeds and test items {items}"
-    return shown
+    earlier = f"before the plan: {verdict.earlier}" if verdict.earlier else ""
+    return "; ".join(filter(None, (shown, earlier)))
 
 
 def _control(verdict: Verdict) -> str:
-    if verdict.control_difference is not None and verdict.control_difference == verdict.difference:
-        return f"{verdict.control_label}: the same"
+    if verdict.control_label in ("", verdict.reference):  # the comparison itself is one with the control
+        return verdict.control_label and "as ours"
     effect = verdict.control_difference, verdict.control_low, verdict.control_high
     return _named(verdict.control_label, _effect(verdict, effect))
 
@@ -190,5 +192,5 @@ def _named(name: str, text: str) -> str:
 
 
 def _judged(verdict: Verdict) -> str:
-    robust = "" if verdict.robust is None else f"{verdict.robust * 100:.0f} % of {verdict.analyses}"
-    return "; ".join(filter(None, (verdict.outcome.value, robust, f"planned: {verdict.plan}")))
+    agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses}"
+    return "; ".join(filter(None, (verdict.outcome.value, agree, verdict.plan)))

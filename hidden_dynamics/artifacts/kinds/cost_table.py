@@ -6,14 +6,13 @@ baseline, where both were measured on the paper's data and at the paper's size.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, Literal, TypeVar
 
 from hidden_dynamics.artifacts import beside_published
 from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings, wrong_input
-from hidden_dynamics.artifacts.beside_published import baseline_label, data_of, deviations_of, held_to, size_text
+from hidden_dynamics.artifacts.beside_published import beside, data_of, deviations_of, held_to
 from hidden_dynamics.artifacts.notes import variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration.runs import Case, Run
@@ -56,67 +55,30 @@ class CostTable(MeasuredCosts[Settings]):
         return []  # they are measured, not trained
 
 
-@dataclass(frozen=True)
-class OverProcesses:
-    """A model's cost of one quantity, measured in several processes.
-
-    Attributes:
-        first: what one of them measured; all agree in what was measured.
-        value, ratio: medians; the ratio is to the baseline in the same process, nan where there is none.
-        low, high: the range of the ratio; nan where all processes have the same.
-        published: the printed number; nan where there is none.
-        published_ratio: to the baseline's printed number; nan of what deviates from the paper.
-    """
-
-    case: Case
-    first: Cost
-    processes: int
-    value: float
-    ratio: float
-    low: float
-    high: float
-    published: float
-    published_ratio: float
-    deviations: str
-
-    def data(self, artifact: CostTable) -> dict[str, Any]:
-        """The row for programs."""
-        numbers = ("processes", "value", "ratio", "published", "published_ratio")
-        return {
-            **data_of(artifact, self.case, self.first.quantity, [self.first], self.deviations),
-            "unit": self.first.unit,
-            **{name: getattr(self, name) for name in numbers},
-            **{"ratio_low": self.low, "ratio_high": self.high},
-            "published_unit": artifact.published.content["quantities"][self.first.quantity]["unit"],
-        }
-
-
 def draw(artifact: CostTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
     check(artifact, evidence)
     quantities = QUANTITIES[artifact.settings.quantity]
-    costs = {
-        case: [cost_of(artifact, evidence, case, quantity) for quantity in quantities] for case in artifact.cases()
-    }
-    rows = [_row(artifact, case, own) for case, own in costs.items()]
-    data = [cost.data(artifact) for own in costs.values() for cost in own]
+    costs = [[cost_of(artifact, evidence, case, quantity) for quantity in quantities] for case in artifact.cases()]
+    data, rows = [line for lines in costs for line in lines], [_row(artifact, lines) for lines in costs]
     return beside_published.table(artifact, evidence, rows, data, [machine_note(evidence)])
 
 
-def _row(artifact: CostTable, case: Case, costs: Sequence[OverProcesses]) -> dict[Column, str]:
-    first, baseline = costs[0].first, baseline_label(artifact)
-    row: dict[Column, str] = {"Model": first.label, "N": size_text(first.size, case.size)}
-    for cost in costs:
-        quantity = artifact.published.content["quantities"][cost.first.quantity]
-        decimals = artifact.configuration.metrics[cost.first.quantity].decimals
-        ratio, low, high = (number(value, 2) for value in (cost.ratio, cost.low, cost.high))
+def _row(artifact: CostTable, lines: Sequence[Mapping[str, Any]]) -> dict[Column, str]:
+    first, baseline = lines[0], artifact.configuration.models[artifact.published.baseline].label
+    row: dict[Column, str] = {"Model": first["label"], "N": beside(first["size"], first["paper_size"])}
+    for line in lines:
+        title = artifact.published.content["quantities"][line["metric"]]["title"]
+        ratio, low, high = (number(line[name], 2) for name in ("ratio", "ratio_low", "ratio_high"))
         texts = {
-            f"ours, {cost.first.unit}": significant(cost.value),
+            f"ours, {line['unit']}": significant(line["value"]),
             f"÷ {baseline}’s (range)": ratio if low == ABSENT else f"{ratio} ({low} – {high})",
-            f"published, {quantity['unit']}": number(cost.published, decimals),
-            f"published ÷ {baseline}’s": number(cost.published_ratio, 2),
+            f"published, {line['published_unit']}": number(
+                line["published"], artifact.configuration.metrics[line["metric"]].decimals
+            ),
+            f"published ÷ {baseline}’s": number(line["published_ratio"], 2),
         }
-        row |= {(quantity["title"], name): text for name, text in texts.items()}
+        row |= {(title, name): text for name, text in texts.items()}
     return row
 
 
@@ -135,25 +97,32 @@ def check(artifact: MeasuredCosts[Any], evidence: Evidence) -> None:
                     raise wrong_input(artifact, "costs", why)
 
 
-def cost_of(artifact: MeasuredCosts[Any], evidence: Evidence, case: Case, quantity: str) -> OverProcesses:
-    """A case's cost of a quantity over processes, beside the published one."""
-    baseline = artifact.published.baseline
-    costs = [row for row in evidence.costs if (row.model, row.quantity) == (case.model, quantity)]
-    both = [row for row in evidence.costs if row.model in (case.model, baseline)]
-    ratios, deviating = [row.ratio for row in costs if row.ratio is not None], deviations_of(artifact, both)
+def cost_of(artifact: CostTable, evidence: Evidence, case: Case, quantity: str) -> dict[str, Any]:
+    """The row for programs of a case's cost: medians over processes of the value and of the ratio to the baseline's in
+    the same process, with the ratio's range, nan where all are one; beside the published numbers."""
+    costs = of_quantity(evidence, case, quantity)
+    both = [row for row in evidence.costs if row.model in (case.model, artifact.published.baseline)]
+    deviating, ratios = "; ".join(deviations_of(artifact, both)), [row.ratio for row in costs if row.ratio is not None]
     low, high = (min(ratios), max(ratios)) if len(set(ratios)) > 1 else (math.nan, math.nan)
-    ratio, value = median(ratios) if ratios else math.nan, median(row.value for row in costs)
-    published = held_to(artifact, case, quantity) if quantity in artifact.metrics() else math.nan
-    printed = published_ratio(artifact, case, quantity) if not deviating else math.nan
-    return OverProcesses(case, costs[0], len(costs), value, ratio, low, high, published, printed, "; ".join(deviating))
+    return {
+        **data_of(artifact, case, quantity, costs, deviating),
+        **{"unit": costs[0].unit, "processes": len(costs), "value": median(row.value for row in costs)},
+        **{"ratio": median(ratios) if ratios else math.nan, "ratio_low": low, "ratio_high": high},
+        **published_costs(artifact, case, quantity, deviating),
+        "published_unit": artifact.published.content["quantities"][quantity]["unit"],
+    }
 
 
-def published_ratio(artifact: MeasuredCosts[Any], case: Case, quantity: str) -> float:
-    """The printed number of a case divided by that of its baseline; nan where one is not printed."""
-    if quantity not in artifact.metrics():
-        return math.nan
-    baseline = case._replace(model=artifact.published.baseline)
-    return held_to(artifact, case, quantity) / held_to(artifact, baseline, quantity)
+def of_quantity(evidence: Evidence, case: Case, quantity: str) -> list[Cost]:
+    """A model's costs of a quantity, a row for each process."""
+    return [row for row in evidence.costs if (row.model, row.quantity) == (case.model, quantity)]
+
+
+def published_costs(artifact: MeasuredCosts[Any], case: Case, quantity: str, deviating: str) -> dict[str, float]:
+    """The printed number and, where nothing deviates from the paper, its ratio to the baseline's."""
+    value = held_to(artifact, case, quantity)
+    ratio = value / held_to(artifact, case._replace(model=artifact.published.baseline), quantity)
+    return {"published": value, "published_ratio": math.nan if deviating else ratio}
 
 
 def significant(value: float) -> str:

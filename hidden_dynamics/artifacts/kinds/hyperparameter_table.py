@@ -140,7 +140,7 @@ def draw(artifact: HyperparameterTable, evidence: Evidence) -> Table:
 
 
 def _notes(artifact: HyperparameterTable, rows: Sequence[Row], count: int) -> list[str]:
-    """What was chosen; how much differs from what is printed, what is fixed by the model, and what is not configured."""
+    """What was chosen; how much differs from what is printed, what a model fixes, and what is not configured."""
     configuration, published = artifact.configuration, artifact.published
     seeds = f"Seeds: {', '.join(map(str, configuration.seeds))}. Precision: {configuration.settings.precision}."
     chosen = [*chosen_notes(configuration, {row.run.task for row in rows}), seeds]

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.beside_published import data_of, size_text, value_text
+from hidden_dynamics.artifacts.beside_published import beside, data_of, value_text
 from hidden_dynamics.artifacts.notes import divergence_notes, named, runs_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, decimals_of, interval_text, p_text, signed
 from hidden_dynamics.configuration import known
@@ -186,7 +186,7 @@ def beside_ours(artifact: LogsTable, evidence: Evidence) -> Table:
         {
             "Task": configuration.tasks[row["task"]].title,
             "Model": row["label"],
-            "N": size_text(row["size"], row["paper_size"]),
+            "N": beside(row["size"], row["paper_size"]),
             "Epoch": str(row["epoch"] or ABSENT),
             "Ours": _loss_text(row["mean"], row["std"], row["n"], DECIMALS, row["runs"]),
             "The authors’": _loss_text(row["published_mean"], row["published_sd"], row["published_n"], DECIMALS),

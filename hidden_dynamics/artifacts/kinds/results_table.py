@@ -8,10 +8,10 @@ from pydantic import Field
 
 from hidden_dynamics.artifacts import beside_published
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
-from hidden_dynamics.artifacts.beside_published import Score, beside, ours_text, size_text
+from hidden_dynamics.artifacts.beside_published import Score, beside, value_text
 from hidden_dynamics.artifacts.kinds.solver_table import MOVES, is_unchecked, moves
 from hidden_dynamics.artifacts.notes import divergence_notes, reported_note, runs_note
-from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
+from hidden_dynamics.artifacts.tables import ABSENT, Column, Table
 from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Case
@@ -25,8 +25,7 @@ from hidden_dynamics.results.statistics import over_seeds
 LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
 UNCHECKED = "Whether solvers resolve the flows was not checked in some of these runs (acenode_solver)."
-Reference = Mapping[str, Any]  # a row for programs of a baseline, or of the best possible predictor
-Headings = Mapping[tuple[str, str], str]  # of groups of columns, by task and metric
+Line = Mapping[str, Any]  # a row for programs
 
 
 class Row(Entry):
@@ -102,63 +101,60 @@ class ResultsTable(BesidePublished[Settings]):
 def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
     """The paper's rows in its order, then the models of the user's own, the baselines, and the limit; a
     `UserError` where tasks have the same title."""
-    scores, references = _scores(artifact, evidence), _references(artifact, evidence)
-    repeating = _repeating(artifact, evidence)
-    rows = _rows(artifact, [score for score in scores if score.case.task not in repeating], references)
-    data = [score.data(artifact) | _printed(artifact, score) for score in scores]
-    return beside_published.table(artifact, evidence, rows, [*data, *references], _notes(artifact, evidence, repeating))
+    configuration, headings = artifact.configuration, _headings(artifact)
+    cases = dict.fromkeys([*artifact.shown(), *(run.case for run in evidence.runs)])
+    scores = [
+        beside_published.score_of(
+            artifact, evidence, case, metric, over_seeds(configuration, evidence.of(case), metric)
+        )
+        for case in cases
+        for metric in artifact.metrics_on(case.task)
+    ]
+    lines = [score.data(artifact) | _printed(artifact, score) for score in scores]
+    references, repeating = _references(artifact, evidence), _repeating(artifact, evidence)
+    rows: dict[object, dict[Column, str]] = {}
+    for score, line in zip(scores, lines, strict=True):
+        group = headings[score.case.task, score.metric]
+        if score.case.task not in repeating:
+            row = rows.setdefault(score.case[1:], {("", "Model"): line["label"], **_sizes(lines, score.case)})
+            row |= {(group, name): text for name, text in _texts(artifact, score, line).items()}
+    for line in references:
+        row = rows.setdefault(line["label"], {("", "Model"): line["label"]})
+        row[headings[line["task"], line["metric"]], "ours"] = _reference_text(artifact, line)
+    groups = ["", *headings.values()]
+    columns = sorted(dict.fromkeys(column for row in rows.values() for column in row), key=lambda c: groups.index(c[0]))
+    texts = [{column: row.get(column, ABSENT) for column in columns} for row in rows.values()]
+    notes = _notes(artifact, evidence, repeating)
+    return beside_published.table(artifact, evidence, texts, [*lines, *references], notes)
 
 
 # As data
 
 
-def _scores(artifact: ResultsTable, evidence: Evidence) -> list[Score]:
-    """A score for each case and metric: the paper's, whether they ran or not, then the user's own."""
-    cases = dict.fromkeys([*artifact.shown(), *(run.case for run in evidence.runs)])
-    return [
-        beside_published.score_of(
-            artifact, evidence, case, metric, over_seeds(artifact.configuration, evidence.of(case), metric)
-        )
-        for case in cases
-        for metric in artifact.metrics_on(case.task)
-    ]
-
-
 def _printed(artifact: ResultsTable, score: Score) -> dict[str, Any]:
-    """What else the paper prints beside a score, for programs: its own number without those that it quotes."""
-    case = score.case
-    row = artifact.published.row(case.model, case.size) or {}
-    own = score.printed if score.printed and not score.printed.references else None
+    """What else the paper prints beside a score: its own number without those that it quotes, "15.42 [22, 34]"."""
+    (_, model, size), configuration = score.case, artifact.configuration
+    task, decimals = published_task(configuration, score.case.task), configuration.metrics[score.metric].decimals
+    row, numbers = artifact.published.row(model, size) or {}, artifact.published.all_of(task, model, size, score.metric)
+    parameters, own = row.get("parameters"), next((one for one in numbers if not one.references), None)
+    quoted = [f"{one.value:.{decimals}f} {list(one.references)}" for one in numbers if one.references]
     return {
         "parameters": score.ran[0].parameters if score.ran else None,
-        "published_task": published_task(artifact.configuration, case.task),
-        "published_parameters": _published_parameters(artifact, case),
+        "published_task": task,
+        "published_parameters": parameters.get(task) if isinstance(parameters, dict) else parameters,
         "published_mean": own and own.value,
         "published_std": own and own.std,
         "published_quoted": own and own.copied_from or None,
-        "published_literature": _literature(artifact, score),
+        "published_literature": "; ".join(quoted),
         "published_only_in": row.get("only_in", ""),
         "moves": moves(score.ran, score.metric),
     }
 
 
-def _published_parameters(artifact: ResultsTable, case: Case) -> str | None:
-    parameters = (artifact.published.row(case.model, case.size) or {}).get("parameters")
-    task = published_task(artifact.configuration, case.task)
-    return parameters.get(task) if isinstance(parameters, dict) else parameters
-
-
-def _literature(artifact: ResultsTable, score: Score) -> str:
-    """The numbers that the paper quotes, "15.42 [22, 34]"."""
-    task, decimals = published_task(artifact.configuration, score.case.task), _decimals(artifact, score.metric)
-    numbers = artifact.published.all_of(task, score.case.model, score.case.size, score.metric)
-    return "; ".join(f"{each.value:.{decimals}f} {list(each.references)}" for each in numbers if each.references)
-
-
-def _references(artifact: ResultsTable, evidence: Evidence) -> list[Reference]:
+def _references(artifact: ResultsTable, evidence: Evidence) -> list[Line]:
     """A row for each task, metric and baseline, the naive ones first, then the classical, then the best possible
     predictor: mean and deviation over the runs' seeds."""
-    found = []
+    lines = []
     for task in artifact.settings.tasks:
         runs = evidence.on(task)
         limits = {run.seed: run.limits for run in runs if run.limits}
@@ -172,17 +168,9 @@ def _references(artifact: ResultsTable, evidence: Evidence) -> list[Reference]:
             for (kind, label), of in scores.items():
                 about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": task}
                 mean, std = mean_and_std(of.values())
-                about |= {
-                    "model": kind,
-                    "label": label,
-                    "metric": metric,
-                    "runs": len(of),
-                    "n": len(of),
-                    "mean": mean,
-                    "std": std,
-                }
-                found.append(about)
-    return sorted(found, key=lambda row: ("naive", "classical", "limit").index(row["model"]))
+                numbers = {"runs": len(of), "n": len(of), "mean": mean, "std": std}
+                lines.append(about | {"model": kind, "label": label, "metric": metric, **numbers})
+    return sorted(lines, key=lambda line: ("naive", "classical", "limit").index(line["model"]))
 
 
 # As text
@@ -195,34 +183,9 @@ def _repeating(artifact: ResultsTable, evidence: Evidence) -> set[str]:
     return {task for task, of in printed.items() if of in {printed[one] for one in ran}} - ran
 
 
-def _rows(artifact: ResultsTable, scores: Sequence[Score], references: Sequence[Reference]) -> list[dict[Column, str]]:
-    """A row for each model and size and for each reference; a group of columns for each task and metric. Where a
-    model's size or number of parameters differs between tasks, or it ran on some alone, groups have their own."""
-    headings, sizes = _headings(artifact), [_sizes(artifact, score) for score in scores]
-    by_model: dict[tuple[str, Size | None], set[tuple[str, ...]]] = {}
-    for score, texts in zip(scores, sizes, strict=True):
-        by_model.setdefault((score.case.model, score.case.size), set()).add(tuple(texts.values()))
-    by_task = any(len(texts) > 1 for texts in by_model.values())
-    rows: dict[object, dict[Column, str]] = {}
-    for score, texts in zip(scores, sizes, strict=True):
-        group, row = headings[score.case.task, score.metric], rows.setdefault((score.case.model, score.case.size), {})
-        row["", "Model"] = score.label
-        if by_task and score.metric != artifact.metrics_on(score.case.task)[0]:
-            del texts["Parameters"]
-        row |= {(group if by_task else "", name): text for name, text in texts.items()}
-        row |= {(group, name): text for name, text in _texts(artifact, score).items()}
-    for reference in references:
-        row = rows.setdefault(reference["label"], {("", "Model"): reference["label"]})
-        row[headings[reference["task"], reference["metric"]], "ours"] = _reference_text(artifact, reference)
-    groups = ["", *headings.values()]
-    columns = sorted(dict.fromkeys(column for row in rows.values() for column in row), key=lambda c: groups.index(c[0]))
-    return [{column: row.get(column, ABSENT) for column in columns} for row in rows.values()]
-
-
-def _headings(artifact: ResultsTable) -> Headings:
-    """By task and metric, with the data that the task runs on."""
-    several = len(artifact.metrics()) > 1
-    headings = {}
+def _headings(artifact: ResultsTable) -> dict[tuple[str, str], str]:
+    """The groups of columns by task and metric, with the data that the task runs on."""
+    headings, several = {}, len(artifact.metrics()) > 1
     for task in artifact.settings.tasks:
         title = artifact.configuration.title_as_run(task)
         for metric in artifact.metrics_on(task):
@@ -234,56 +197,40 @@ def _headings(artifact: ResultsTable) -> Headings:
     return headings
 
 
-def _texts(artifact: ResultsTable, score: Score) -> dict[str, str]:
+def _sizes(lines: Sequence[Line], case: Case) -> dict[Column, str]:
+    """N and the number of parameters of a model, as run and published; several where tasks differ."""
+    of_model = [line for line in lines if (line["model"], line["paper_size"]) == case[1:]]
+
+    def distinct(name: str, form: str = "{}") -> str:
+        return " / ".join(dict.fromkeys(form.format(line[name]) for line in of_model if line[name] is not None))
+
+    parameters = beside(distinct("parameters", "{:,}"), distinct("published_parameters"))
+    return {("", "N"): beside(distinct("size"), case.size), ("", "Parameters"): parameters}
+
+
+def _texts(artifact: ResultsTable, score: Score, line: Line) -> dict[str, str]:
     """A row's cells in one group of columns."""
-    decimals = _decimals(artifact, score.metric)
     elsewhere = artifact.published.content.get("chosen_by")  # another number, by which the paper's runs chose theirs
     chosen = {run.reported.metric for run in score.ran if run.reported}
     marks = [BEST_OF_ALL] if elsewhere and score.metric in chosen else []
-    marks += [MOVES] if moves(score.ran, score.metric) else []
-    return {
-        "ours": ours_text(score.ours, decimals, *marks),
-        "published": _published_text(artifact, score),
-        **beside_published.score_texts(artifact, score),
-    }
+    marks += [MOVES] if line["moves"] else []
+    quoted = "quoted" if line["published_quoted"] else ""
+    about = "; ".join(filter(None, (quoted, line["published_literature"], line["published_only_in"])))
+    decimals = artifact.configuration.metrics[score.metric].decimals
+    published = value_text(line["published_mean"], line["published_std"], decimals) + (f" ({about})" if about else "")
+    if line["published_mean"] is None:
+        published = line["published_literature"] or ABSENT
+    return score.texts(artifact, published, *marks)
 
 
-def _published_text(artifact: ResultsTable, score: Score) -> str:
-    """The paper's own number, with what it quotes; or that alone."""
-    printed, literature = _printed(artifact, score), _literature(artifact, score)
-    if printed["published_mean"] is None:
-        return literature or ABSENT
-    quoted = "quoted" if printed["published_quoted"] else ""
-    about = "; ".join(filter(None, (quoted, literature, printed["published_only_in"])))
-    text = beside_published.printed_text(score.printed, _decimals(artifact, score.metric))
-    return f"{text} ({about})" if about else text
-
-
-def _sizes(artifact: ResultsTable, score: Score) -> dict[str, str]:
-    """N as run, and the number of parameters, with the published ones, which are those of the paper's size."""
-    parameters = score.ran[0].parameters if score.ran else None
-    size = score.ran[0].size if score.ran else None
-    count = f"{parameters:,}" if parameters else ABSENT
-    return {
-        "N": size_text(size, score.case.size),
-        "Parameters": beside(count, _published_parameters(artifact, score.case)),
-    }
-
-
-def _reference_text(artifact: ResultsTable, reference: Reference) -> str:
-    mean, std, decimals = reference["mean"], reference["std"], _decimals(artifact, reference["metric"])
-    same = not std > 1e-9 * abs(mean)  # of all seeds
-    return (
-        number(mean, decimals) if same else f"{number(mean, decimals)} ± {number(std, decimals)} (n = {reference['n']})"
-    )
-
-
-def _decimals(artifact: ResultsTable, metric: str) -> int:
-    return artifact.configuration.metrics[metric].decimals
+def _reference_text(artifact: ResultsTable, line: Line) -> str:
+    decimals = artifact.configuration.metrics[line["metric"]].decimals
+    same = not line["std"] > 1e-9 * abs(line["mean"])  # of all seeds
+    return value_text(line["mean"], None if same else line["std"], decimals) + ("" if same else f" (n = {line['n']})")
 
 
 def _notes(artifact: ResultsTable, evidence: Evidence, repeating: set[str]) -> list[str]:
-    """How the runs were made; what is missing; the literature that cells refer to."""
+    """How the runs were made, with the literature that cells refer to; what is missing."""
     configuration, runs = artifact.configuration, evidence.runs
     titles = [configuration.tasks[task].title for task in artifact.settings.tasks if task in repeating]
     missing = [f"Without a run, and so without a column: {'; '.join(titles)}."] if titles else []

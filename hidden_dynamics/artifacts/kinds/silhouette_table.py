@@ -14,7 +14,7 @@ from hidden_dynamics.artifacts.base import (
     SideBySideSettings,
     wrong_input,
 )
-from hidden_dynamics.artifacts.beside_published import Score, ours_text, printed_text, size_text
+from hidden_dynamics.artifacts.beside_published import beside
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Case
@@ -88,34 +88,27 @@ class SilhouetteTable(BesidePublished[Settings], Featured[Settings]):
 def draw(artifact: SilhouetteTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
     features = measured_features(artifact, evidence)
-    scores = [_score(artifact, evidence, case) for case in artifact.cases()]
+    scores = [
+        beside_published.score_of(artifact, evidence, case, "silhouette", _statistics(evidence, case))
+        for case in artifact.cases()
+    ]
+    data = [score.data(artifact) for score in scores]
+    rows = [
+        {"Model": line["label"], "N": beside(line["size"], line["paper_size"]), **score.texts(artifact)}
+        for score, line in zip(scores, data, strict=True)
+    ]
     measured, *lost = features_notes(artifact.settings.features, features)
     notes = [f"{measured} {runs_note(features)}", " ".join([*lost, *divergence_notes(features)])]
-    rows = [_row(artifact, score) for score in scores]
-    return beside_published.table(artifact, evidence, rows, [score.data(artifact) for score in scores], notes)
+    return beside_published.table(artifact, evidence, rows, data, notes)
 
 
-def _score(artifact: SilhouetteTable, evidence: Evidence, case: Case) -> Score:
+def _statistics(evidence: Evidence, case: Case) -> Statistics:
+    """Of a case's silhouettes; failed are all that have none, but for those of diverged runs."""
     rows = [row for row in evidence.features if row.case == case]
     values = [row.silhouette for row in rows if row.silhouette is not None]
-    counts = Counter(row.status for row in rows)
-    mean, std = mean_and_std(values)
-    lost = len(rows) - len(values) - counts["diverged"] - counts["failed"]
-    about = {"low": math.nan, "high": math.nan, "median": None, "learned": None}
-    ours = Statistics(len(rows), counts["diverged"], counts["failed"], lost, n=len(values), mean=mean, std=std, **about)
-    return beside_published.score_of(artifact, evidence, case, "silhouette", ours)
-
-
-def _row(artifact: SilhouetteTable, score: Score) -> dict[str, str]:
-    decimals, size = artifact.configuration.metrics["silhouette"].decimals, score.ran[0].size if score.ran else None
-    lost = Counter(row.status for row in score.ran if isinstance(row, Features) and row.status != "measured")
-    return {
-        "Model": score.label,
-        "N": size_text(size, score.case.size),
-        "ours": ours_text(score.ours, decimals, lost=lost),
-        "published": printed_text(score.printed, decimals),
-        **beside_published.score_texts(artifact, score),
-    }
+    diverged, (mean, std) = sum(row.status == "diverged" for row in rows), mean_and_std(values)
+    lost = len(rows) - len(values) - diverged
+    return Statistics(len(rows), diverged, lost, 0, len(values), mean, std, None, math.nan, math.nan, None)
 
 
 # Shared with the figure of features

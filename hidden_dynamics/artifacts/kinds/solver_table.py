@@ -3,12 +3,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
-from hidden_dynamics.artifacts.beside_published import size_text
+from hidden_dynamics.artifacts.beside_published import beside
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note, scale_note, title_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
 from hidden_dynamics.configuration import Configuration
@@ -45,7 +44,7 @@ class SolverTable(Artifact[Settings]):
 def draw(artifact: SolverTable, evidence: Evidence) -> Table:
     """A row for each case, over its seeds."""
     configuration, runs = artifact.configuration, evidence.runs
-    rows = [_row(configuration, evidence.of(case)) for case in dict.fromkeys(run.case for run in runs)]
+    lines = [_line(configuration, evidence.of(case)) for case in dict.fromkeys(run.case for run in runs)]
     whys = Counter(why for check in _checks(runs) for of in ("missing", "failures") for why in check[of].values())
     notes = [
         scale_note(configuration, artifact.tasks(), deviations(configuration, runs)),
@@ -54,7 +53,7 @@ def draw(artifact: SolverTable, evidence: Evidence) -> Table:
             [*(f"Without a number, {count} times: {why}." for why, count in whys.items()), *divergence_notes(runs)]
         ),
     ]
-    return Table.of(title_of(artifact), notes, [row.texts(configuration) for row in rows], [row.data() for row in rows])
+    return Table.of(title_of(artifact), notes, [_texts(configuration, line) for line in lines], lines)
 
 
 def moves(runs: Sequence[Any], metric: str) -> bool:
@@ -82,72 +81,37 @@ def _levels(runs: Sequence[RunRecord], metric: str) -> dict[str, list[float]]:
     return {share: [of[share] for of in whole] for share in shares if whole and "1" in shares}
 
 
-@dataclass(frozen=True)
-class Row:
-    """What the checks of a case's runs found.
-
-    Attributes:
-        checks: of the runs that have one.
-        lost: the largest share of the state that is lost forwards and backwards; None where none was measured.
-        metric: that is watched; None without a check.
-        means, evaluations: over seeds by share of tolerance or step, of the metric in the unit that is shown, and of
-            the evaluations of the dynamics.
-        resolved: "yes", `NO`, `UNCHECKED`, or None where the checks cannot say.
-    """
-
-    runs: Sequence[RunRecord]
-    checks: Sequence[Mapping[str, Any]]
-    lost: float | None
-    metric: str | None
-    means: Mapping[str, float]
-    evaluations: Mapping[str, float]
-    resolved: str | None
-
-    def data(self) -> dict[str, Any]:
-        first, check = self.runs[0], self.checks[0] if self.checks else {}
-        levels = {}
-        for place, share in enumerate(self.means):
-            about = {"share": share, "mean": self.means[share], "nfe": self.evaluations[share]}
-            levels |= {f"{name}_{place}": value for name, value in about.items()}
-        return {
-            **{name: getattr(first, name) for name in ("scale", "task", "task_title", "model", "label", "size")},
-            **{"paper_size": first.paper_size, "runs": len(self.runs), "checked": len(self.checks)},
-            **{"solver": check.get("solver"), "items": check.get("items"), "lost": self.lost, "metric": self.metric},
-            **levels,
-            "resolved": self.resolved,
-        }
-
-    def texts(self, configuration: Configuration) -> dict[str, str]:
-        first, metric = self.runs[0], configuration.metrics[self.metric] if self.metric else None
-        means = [f"{share}: {number(mean, metric.decimals)}" for share, mean in self.means.items() if metric]
-        evaluations = " / ".join(f"{count:.0f}" for count in self.evaluations.values())
-        return {
-            "Task": first.task_title,
-            "Model": first.label,
-            "N": size_text(first.size, first.paper_size),
-            "Solver": self.checks[0]["solver"] if self.checks else ABSENT,
-            "Lost (%)": number(None if self.lost is None else 100 * self.lost, 2),
-            "Metric": metric.title if metric else ABSENT,
-            "By share of tolerance or step": "; ".join(means) or ABSENT,
-            "Evaluations": f"{evaluations}{'*' * (self.resolved == NO)}" if means else ABSENT,
-            "Resolved": self.resolved or ABSENT,
-        }
-
-
-def _row(configuration: Configuration, runs: Sequence[RunRecord]) -> Row:
-    checks = _checks(runs)
+def _line(configuration: Configuration, runs: Sequence[RunRecord]) -> dict[str, Any]:
+    """The row for programs of a case's runs; a share, a mean and the evaluations of the dynamics for each level."""
+    checks, first = _checks(runs), runs[0]
+    names = ("scale", "task", "task_title", "model", "label", "size", "paper_size")
+    line = {name: getattr(first, name) for name in names} | {"runs": len(runs), "checked": len(checks)}
     if not checks:
-        return Row(runs, checks, None, None, {}, {}, UNCHECKED)
+        return line | {"solver": None, "lost": None, "metric": None, "resolved": UNCHECKED}
     metric, lost = checks[0]["metric"], [check["error"] for check in checks if check["error"] is not None]
+    line |= {name: checks[0][name] for name in ("solver", "items")}
+    line |= {"lost": max(lost, default=None), "metric": metric}
     levels, counts = _levels(runs, metric), _levels(runs, "nfe")
+    for place, (share, values) in enumerate(levels.items()):
+        mean = fmean(values) * configuration.metrics[metric].factor
+        line |= {f"share_{place}": share, f"mean_{place}": mean, f"nfe_{place}": fmean(counts[share])}
     broken = max(lost, default=0) > LIMIT or any(check["failures"] for check in checks) or moves(runs, metric)
     known = bool(levels) and len(lost) == len(runs) and all(len(check["at"]) > 1 for check in checks)
-    return Row(
-        runs,
-        checks,
-        max(lost, default=None),
-        metric,
-        {share: fmean(values) * configuration.metrics[metric].factor for share, values in levels.items()},
-        {share: fmean(counts[share]) for share in levels},
-        NO if broken else "yes" if known else None,
-    )
+    return line | {"resolved": NO if broken else "yes" if known else None}
+
+
+def _texts(configuration: Configuration, line: Mapping[str, Any]) -> dict[str, str]:
+    metric, levels = configuration.metrics.get(line["metric"]), [n for n in range(3) if f"share_{n}" in line]
+    means = [f"{line[f'share_{n}']}: {number(line[f'mean_{n}'], metric.decimals)}" for n in levels if metric]
+    evaluations = " / ".join(f"{line[f'nfe_{n}']:.0f}" for n in levels)
+    return {
+        "Task": line["task_title"],
+        "Model": line["label"],
+        "N": beside(line["size"], line["paper_size"]),
+        "Solver": line["solver"] or ABSENT,
+        "Lost (%)": number(None if line["lost"] is None else 100 * line["lost"], 2),
+        "Metric": metric.title if metric else ABSENT,
+        "By share of tolerance or step": "; ".join(means) or ABSENT,
+        "Evaluations": f"{evaluations}{'*' * (line['resolved'] == NO)}" if levels else ABSENT,
+        "Resolved": line["resolved"] or ABSENT,
+    }

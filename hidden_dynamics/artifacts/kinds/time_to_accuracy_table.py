@@ -5,13 +5,12 @@ made side by side, also by the epochs that it took times the time per sample, me
 """
 
 import math
-from dataclasses import asdict, dataclass
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from hidden_dynamics.artifacts import beside_published
 from hidden_dynamics.artifacts.base import REQUIRED, SideBySideSettings
-from hidden_dynamics.artifacts.beside_published import baseline_label, data_of, deviations_of, held_to, size_text
+from hidden_dynamics.artifacts.beside_published import beside, data_of, deviations_of
 from hidden_dynamics.artifacts.kinds import cost_table
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts, significant
 from hidden_dynamics.artifacts.notes import runs_note
@@ -21,6 +20,7 @@ from hidden_dynamics.configuration.schema import Number
 from hidden_dynamics.results.evidence import Evidence
 
 QUANTITY = "time_to_accuracy"
+COUNTED = ("epochs", "clock_minutes", "computed_minutes")  # ours in three ways
 
 
 class Settings(SideBySideSettings):
@@ -43,43 +43,16 @@ class TimeToAccuracyTable(MeasuredCosts[Settings]):
         return [] if own == theirs else [f"a target of {percent(own)}, not {percent(theirs)}"]
 
 
-@dataclass(frozen=True)
-class Times:
-    """How long a case's runs trained until they had the accuracy.
-
-    Attributes:
-        reached: how many of the runs had it.
-        best: the best that any had; None without an evaluation.
-        epochs, clock_minutes: means over the runs that had it; nan without one.
-        computed_minutes: the epochs times the time per sample; nan where this was measured on another device.
-        diverged, failed: of the runs.
-    """
-
-    runs: int
-    reached: int
-    best: float | None
-    epochs: float
-    clock_minutes: float
-    computed_minutes: float
-    diverged: int
-    failed: int
-
-    def ratios(self, baseline: "Times") -> dict[str, float]:
-        """To the baseline's, in each of the three ways of counting."""
-        ways = ("epochs", "clock_minutes", "computed_minutes")
-        return {f"{way}_ratio": getattr(self, way) / getattr(baseline, way) for way in ways}
-
-
 def draw(artifact: TimeToAccuracyTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
     cost_table.check(artifact, evidence)
-    times = {case: _times(artifact, evidence, case) for case in artifact.cases()}
-    baseline = next(own for case, own in times.items() if case.model == artifact.published.baseline)
-    data = [_data(artifact, evidence, case, own) | own.ratios(baseline) for case, own in times.items()]
+    lines = [_line(artifact, evidence, case) for case in artifact.cases()]
+    baseline = next(line for line in lines if line["model"] == artifact.published.baseline)
+    lines = [line | {f"{way}_ratio": line[way] / baseline[way] for way in COUNTED} for line in lines]
     notes = [cost_table.machine_note(evidence), runs_note(evidence.runs)]
     about = f": {percent(artifact.settings.target)} {artifact.reached.replace('_', ' ')}"
-    rows = [_row(artifact, row) for row in data]
-    return beside_published.table(artifact, evidence, rows, data, notes, about=about)
+    rows = [_row(artifact, line) for line in lines]
+    return beside_published.table(artifact, evidence, rows, lines, notes, about=about)
 
 
 def percent(fraction: float) -> str:
@@ -87,47 +60,47 @@ def percent(fraction: float) -> str:
     return f"{fraction * 100:.2f}".rstrip("0").rstrip(".") + " %"
 
 
-def _times(artifact: TimeToAccuracyTable, evidence: Evidence, case: Case) -> Times:
-    runs, cost = evidence.of(case), cost_table.cost_of(artifact, evidence, case, "training_time")
+def _line(artifact: TimeToAccuracyTable, evidence: Evidence, case: Case) -> dict[str, Any]:
+    """The row for programs: how many of the runs reached the target, their mean times by all ways of counting, and the
+    published time."""
+    runs, costs = evidence.of(case), cost_table.of_quantity(evidence, case, "training_time")
+    both = [row for row in (*costs, *evidence.runs) if row.model in (case.model, artifact.published.baseline)]
     ways = [run.files.progress(artifact.reached, artifact.settings.target) for run in runs]
     reached = [(epochs, minutes) for epochs, minutes, _ in ways if epochs is not None and minutes is not None]
     epochs, minutes = map(fmean, zip(*reached, strict=True)) if reached else (math.nan, math.nan)
-    same_device = {run.device for run in runs} == {cost.first.device}
-    epoch = cost.value * cost.first.samples_per_epoch / 1e3 / 60 if same_device else math.nan
-    best = max((best for *_, best in ways if best is not None), default=None)
-    lost = (sum(run.status == how for run in runs) for how in ("diverged", "failed"))
-    return Times(len(ways), len(reached), best, epochs, minutes, epochs * epoch, *lost)
-
-
-def _data(artifact: TimeToAccuracyTable, evidence: Evidence, case: Case, times: Times) -> dict[str, Any]:
-    """The row for programs, beside the published time and its ratio to the baseline's."""
-    models, runs = (case.model, artifact.published.baseline), evidence.of(case)
-    both = [row for row in (*evidence.costs, *evidence.runs) if row.model in models]
-    deviating = deviations_of(artifact, both)
-    ratio = math.nan if deviating else cost_table.published_ratio(artifact, case, QUANTITY)
+    epoch = median(cost.value for cost in costs) * costs[0].samples_per_epoch / 1e3 / 60  # minutes
+    same_device = {run.device for run in runs} == {costs[0].device}
+    deviating = "; ".join(deviations_of(artifact, both))
     return {
-        **data_of(artifact, case, QUANTITY, runs, "; ".join(deviating)),
+        **data_of(artifact, case, QUANTITY, runs, deviating),
         **{"reached_metric": artifact.reached, "target": artifact.settings.target},
-        **asdict(times),
-        **{"published": held_to(artifact, case, QUANTITY), "published_ratio": ratio},
+        **{"runs": len(ways), "reached": len(reached)},
+        "best": max((best for *_, best in ways if best is not None), default=None),
+        **{"epochs": epochs, "clock_minutes": minutes, "computed_minutes": epochs * epoch if same_device else math.nan},
+        **{how: sum(run.status == how for run in runs) for how in ("diverged", "failed")},
+        **cost_table.published_costs(artifact, case, QUANTITY, deviating),
     }
 
 
-def _row(artifact: TimeToAccuracyTable, row: dict[str, Any]) -> dict[str, str]:
-    baseline, decimals = baseline_label(artifact), artifact.configuration.metrics[QUANTITY].decimals
-    lost = "".join(f"; {row[how]} {how}" for how in ("diverged", "failed") if row[how])
-    best = "no evaluation" if row["best"] is None else f"best {percent(row['best'])}"
-    reached = f"{row['reached']} of {row['runs']}{lost}"
+def _row(artifact: TimeToAccuracyTable, line: dict[str, Any]) -> dict[str, str]:
+    configuration = artifact.configuration
+    baseline, decimals = (
+        configuration.models[artifact.published.baseline].label,
+        configuration.metrics[QUANTITY].decimals,
+    )
+    lost = "".join(f"; {line[how]} {how}" for how in ("diverged", "failed") if line[how])
+    best = "no evaluation" if line["best"] is None else f"best {percent(line['best'])}"
+    reached = f"{line['reached']} of {line['runs']}{lost}"
     return {
-        "Model": row["label"],
-        "N": size_text(row["size"], row["paper_size"]),
-        "Reached by": reached if row["reached"] else f"not reached by any of {row['runs']} ({best}{lost})",
-        "Epochs": significant(row["epochs"]),
-        f"Epochs ÷ {baseline}’s": number(row["epochs_ratio"], 2),
-        "Own clocks, min": significant(row["clock_minutes"]),
-        f"Clocks ÷ {baseline}’s": number(row["clock_minutes_ratio"], 2),
-        "Epochs × time per sample, min": significant(row["computed_minutes"]),
-        f"Epochs × time ÷ {baseline}’s": number(row["computed_minutes_ratio"], 2),
-        "Published, min": number(row["published"], decimals),
-        f"Published ÷ {baseline}’s": number(row["published_ratio"], 2),
+        "Model": line["label"],
+        "N": beside(line["size"], line["paper_size"]),
+        "Reached by": reached if line["reached"] else f"not reached by any of {line['runs']} ({best}{lost})",
+        "Epochs": significant(line["epochs"]),
+        f"Epochs ÷ {baseline}’s": number(line["epochs_ratio"], 2),
+        "Own clocks, min": significant(line["clock_minutes"]),
+        f"Clocks ÷ {baseline}’s": number(line["clock_minutes_ratio"], 2),
+        "Epochs × time per sample, min": significant(line["computed_minutes"]),
+        f"Epochs × time ÷ {baseline}’s": number(line["computed_minutes_ratio"], 2),
+        "Published, min": number(line["published"], decimals),
+        f"Published ÷ {baseline}’s": number(line["published_ratio"], 2),
     }
