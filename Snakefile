@@ -49,7 +49,7 @@ rule all:
     input:
         PATHS.index,
         [artifact.files() for artifact in ARTIFACTS.values()],
-        PATHS.all_runs,
+        rules.summarise.output,
         rules.render_claims.output,
         records_of(RUNS.values()),  # one that is missing is made again, although nothing may be made of it anew
     message:

@@ -1,4 +1,4 @@
-# A rule for each table and figure, by its name: it judges the claims and draws, in one process.
+# A rule for each table and figure, by its name.
 
 for name, artifact in ARTIFACTS.items():
 
@@ -8,7 +8,6 @@ for name, artifact in ARTIFACTS.items():
         input:
             unpack(lambda wildcards, artifact=artifact: sources_of(artifact)),
         output:
-            [PATHS.verdicts(name)] if name in CLAIMED else [],
             with_marks(artifact),
         log:
             f"{PATHS.logs}/{name}.log",

@@ -1,13 +1,13 @@
-# The verdicts on all the papers' claims together; each is judged where the table or figure that it rests on is made.
+# The verdicts on the papers' headline claims.
 
 
 rule render_claims:
     """What claims asks for"""
     input:
-        [PATHS.verdicts(name) for name in CLAIMED],
-        "published/claims.yaml",
+        CLAIMED,
+        sorted(str(path) for path in Path("published").rglob("*") if path.suffix in (".yaml", ".csv")),
     output:
-        PATHS.all_verdicts,
+        PATHS.verdicts,
     log:
         f"{PATHS.logs}/render_claims.log",
     priority: SOON
@@ -19,13 +19,13 @@ rule render_claims:
     params:
         made_by=[CONFIGURED, code_digest("scripts.render_claims.main")],
     message:
-        "Gathering the verdicts on all claims: {output}"
+        "Judging the papers' claims: {output}"
     shell:
         "python scripts/render_claims.py > {log:q} 2>&1"
 
 
 rule claims:
-    """The verdicts on all claims, as one table"""
+    """The verdicts on the papers' headline claims"""
     input:
         rules.render_claims.output,
     localrule: True

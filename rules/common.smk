@@ -13,13 +13,14 @@ sys.path.insert(0, str(workflow.basedir))
 from hidden_dynamics import floors
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.configured import configured
+from hidden_dynamics.claims.needed import files_of, tasks_of_claims
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.entries import closest
 from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of, runs_on
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.claims import artifacts_with_claims
+from hidden_dynamics.papers.claims import check as check_claims
 from hidden_dynamics.results.run_files import is_to_grow
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.digest import code_digest
@@ -33,7 +34,8 @@ try:
     ARTIFACTS = load_artifacts(CONFIGURATION)
     RUNS = {run.id: run for run in all_runs(CONFIGURATION)}
     IDENTITIES = sorted({run.identity for run in RUNS.values()})  # where a class is not defined, it is said here
-    CLAIMED = [name for name in artifacts_with_claims(CONFIGURATION) if name in ARTIFACTS]
+    check_claims(CONFIGURATION)
+    CLAIMED = files_of(CONFIGURATION)
     CONFIGURED = configured(CONFIGURATION)
     if workflow.is_main_process:
         check_runs(CONFIGURATION)
@@ -48,7 +50,12 @@ FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "fig
 BY_RUNS = sorted((ARTIFACTS[name] for name in FIGURES if ARTIFACTS[name].runs), key=lambda figure: len(figure.runs))
 SEEN_FIRST = {task for figure in BY_RUNS[:1] for task in figure.tasks()}  # soon there is something to see
 LIGHT = dict(mem_mb=1000, runtime=30)  # of a step that neither trains nor measures
-PUBLISHED = sorted(str(path) for path in Path("published").rglob("*") if path.suffix in (".yaml", ".csv"))
+SUMMARIES = [PATHS.all_runs, PATHS.statistics, PATHS.comparisons]
+KINDS = sorted({f"{type(artifact).__module__}.{type(artifact).__name__}" for artifact in ARTIFACTS.values()})
+PRINTED = sorted(path for path in Path("published").rglob("*") if path.suffix in (".yaml", ".csv"))
+PUBLISHED = [
+    str(path) for path in PRINTED if path.stem not in ("claims", "definitions")
+]  # what tables and figures show
 SOON = 50  # priority: as soon as it can be made; jobs that are ready and wait cost the scheduler time
 TIME_LIMIT = min(SCALE.runtime, SETTINGS.time_limit or SCALE.runtime)
 # A job that a scheduler runs for this workflow may queue itself again.
@@ -134,7 +141,8 @@ def with_marks(artifact):
 def say_where():
     """Name the files that this invocation was asked for, if by name: of artifacts, the page, the verdicts."""
     places = {name: shown(artifact) for name, artifact in ARTIFACTS.items()}
-    places |= {"all": [PATHS.index], "index": [PATHS.index], "claims": [PATHS.all_verdicts]}
+    places |= {"all": [PATHS.index], "index": [PATHS.index], "claims": [PATHS.verdicts]}
+    places |= dict.fromkeys(("statistics", "summarise"), SUMMARIES)
     if files := [file for target in workflow.dag_settings.targets or ["all"] for file in places.get(target, [])]:
         logger.info(f"Made: {' '.join(files)}")
 

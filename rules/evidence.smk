@@ -9,7 +9,7 @@ rule evidence:
     input:
         [artifact.files() for artifact in ARTIFACTS.values()],
         rules.render_claims.output,
-        PATHS.all_runs,
+        rules.summarise.output,
         [f"{run.directory}/{file}" for run in RUNS.values() for file in outputs_of(CONFIGURATION, run.task)],
     log:
         f"{PATHS.logs}/publish_evidence.log",

@@ -1,10 +1,11 @@
-# Classical baselines of the tasks that tables and figures show. Each task has a job; where a scale trains runs of all models and seeds in
-# one, all tasks of a paper share theirs: start-up would take longer than fitting.
+# Classical baselines of the tasks that tables, figures and claims are of. Each task has a job; where a scale trains runs of all models and
+# seeds in one, all tasks of a paper share theirs: start-up would take longer than fitting.
 
-papers = {}  # that first shows a task's floors
+papers = {}  # that first shows a task's floors, or claims something of it
 for artifact in ARTIFACTS.values():
     for task in artifact.floors():
         papers.setdefault(task, artifact.paper)
+papers = tasks_of_claims(CONFIGURATION) | papers
 shared = {"model", "seed"} <= {*CONFIGURATION.together}
 
 for group in dict.fromkeys(papers.values() if shared else papers):

@@ -5,8 +5,8 @@ rule render_index:
     """What index asks for"""
     input:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
-        claims=PATHS.all_verdicts,
-        runs=PATHS.all_runs,
+        claims=PATHS.verdicts,
+        summaries=SUMMARIES,
         templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
     output:
         report(PATHS.index, category="Everything", labels={"target": "index", "title": "All on one page"}),

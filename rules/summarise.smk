@@ -1,12 +1,12 @@
-# One table of all runs.
+# All runs in one table; statistics over their seeds; each row of each table beside its baseline.
 
 
 rule summarise:
-    """A table of all runs"""
+    """What statistics asks for"""
     input:
         records_of(RUNS.values()),
     output:
-        PATHS.all_runs,
+        SUMMARIES,
     log:
         f"{PATHS.logs}/summarise.log",
     priority: SOON
@@ -16,8 +16,15 @@ rule summarise:
     resources:
         **LIGHT,
     params:
-        made_by=[CONFIGURED, code_digest("scripts.summarise.main")],
+        made_by=[CONFIGURED, code_digest("scripts.summarise.main", *KINDS)],
     message:
         "Summarising all runs: {output}"
     shell:
         "python scripts/summarise.py > {log:q} 2>&1"
+
+
+rule statistics:
+    """All runs, statistics over their seeds, and comparisons with the tables' baselines"""
+    input:
+        rules.summarise.output,
+    localrule: True

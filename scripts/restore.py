@@ -24,19 +24,18 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from render import draw, judge
-from render_claims import gather_claims
+from render import draw
+from render_claims import render_claims
 from render_index import write_index
+from summarise import summarise
 
-from hidden_dynamics.artifacts import load_artifacts, load_claimed
-from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.claims.needed import tasks_of_claims
 from hidden_dynamics.configuration import Configuration, load, parse_settings
-from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.restoring import Publication, put_all_back
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.results.run_files import COLUMNS, rows_of
 from hidden_dynamics.system.arguments import SHARED
 
 
@@ -59,6 +58,8 @@ def main() -> None:
         if given.draw.exists():
             raise UserError(f"{given.draw} is there: name a directory that is not.", file=given.draw)
         put_all_back(publication, given.draw)
+        for reason in publication.unreadable.values():
+            print(f"Not drawn: {reason}")
         draw_all(publication.configuration, given.draw)
         return
     settings = given.config or json.dumps(settings_of(publication.configuration))
@@ -71,19 +72,18 @@ def say(outcome: Mapping[str, str], what: str) -> None:
 
 
 def draw_all(configuration: Configuration, root: Path) -> None:
-    """The summary, the verdicts, every table and figure, and the page."""
-    rows = rows_of(configuration, all_runs(configuration), root)
-    write_rows(root / configuration.paths.all_runs, COLUMNS, rows)
-    sources = {name: Sources(artifact, root) for name, artifact in load_artifacts(configuration).items()}
-    for file in [root / path for one in sources.values() for path in one.artifact.floors().values()]:
+    """The summaries, the verdicts, every table and figure, and the page."""
+    artifacts = load_artifacts(configuration).values()
+    floors = [path for one in artifacts for path in one.floors().values()]
+    floors += [configuration.paths.floors(task) for task in tasks_of_claims(configuration)]
+    for file in [root / path for path in floors]:
         if not file.is_file():  # published before classical baselines were fitted
             write_rows(file, (), ())
-    for name in filter(sources.get, load_claimed(configuration)):
-        judge(sources[name])
-    gather_claims(configuration, root)
-    for one in sources.values():
-        draw(one)
-        print(", ".join(one.artifact.files()), flush=True)
+    summarise(configuration, root)
+    render_claims(configuration, root)
+    for one in artifacts:
+        draw(one, root)
+        print(", ".join(one.files()), flush=True)
     write_index(configuration, root)
     print(f"All on one page: {root / configuration.paths.index}")
 

@@ -103,7 +103,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     begun, how = checkpoint.epochs(), ""
     if begun is None and is_finished(configuration, run, data.digest):
         how = "there already"
-    elif (begun is None or begun <= run.epochs) and records.put_back(run, data.digest):
+    elif (begun is None or begun <= run.epochs) and archives.put_back(run, data.digest):
         how = "put back from its record"
     if how:
         Path(run.directory, UNDERWAY).unlink(missing_ok=True)  # of a training that was killed
@@ -164,7 +164,7 @@ def about_of(
 
 def as_long_as_it_is(run: Run, begun: float | None, data: str) -> Run:
     """The run, or, where its checkpoint is further than asked for, the run of the epochs that are begun."""
-    if begun is None and (record := records.restored(run, data)):
+    if begun is None and (record := archives.restored(run, data)):
         epochs = record["spec"]["training"]["epochs"]
         text = f"{run.id}: its record has {epochs} of {run.epochs} epochs, and no checkpoint is there: it cannot go on"
         print(f"{text}, and is trained from iteration 1 (scripts/restore.py puts back checkpoints, too)", flush=True)

@@ -1,24 +1,35 @@
-"""Made-up runs of an artifact, as rows of its summary and costs, and the verdicts on them."""
+"""Made-up runs of headline claims, and the verdicts on them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from made import costs_of, row_of
+import pytest
+from made import make_run
 
-from hidden_dynamics.artifacts import Artifact, artifact_named
-from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.expand import all_claims
-from hidden_dynamics.claims.judge import verdicts
-from hidden_dynamics.claims.samples import Evidence
+from hidden_dynamics.claims import judge, needed, readings, words
+from hidden_dynamics.claims.verdict import Verdict
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Run, resolve
+from hidden_dynamics.configuration.runs import resolve
+from hidden_dynamics.papers.claims import ClaimEntry, Paper, PaperClaims
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.record import RunRecord
 
 SPREAD = (-0.1, 0.05, 0.0, 0.1, -0.05)
-TABLE = "momentumrnn_table11"  # of five LSTMs with 128 hidden units, on MNIST and PMNIST
-PAIR = "mnist:test_accuracy:momentum_lstm-128:lstm-128"
 NAIVE = {"test_accuracy": {"majority class": 0.1135}}
+PAIR = {"task": "mnist", "metric": "test_accuracy", "subject": "momentum_lstm", "reference": "lstm", "size": 128}
+
+
+def claim(id: str = "M1", **changes: Any) -> ClaimEntry:
+    """A claim that MomentumLSTM is more accurate than LSTM on MNIST, which is of the paper's family."""
+    about = {"says": "mine", "place": "my notes", "kind": "better", "printed": "nothing", "dagger": True, **PAIR}
+    return ClaimEntry(id=id, **about | changes)
+
+
+def under(directory: Path, configuration: Configuration) -> Configuration:
+    """The same with its results in another directory."""
+    return replace(configuration, settings=configuration.settings.model_copy(update={"results": str(directory)}))
 
 
 def asking(configuration: Configuration) -> Configuration:
@@ -26,62 +37,67 @@ def asking(configuration: Configuration) -> Configuration:
     return replace(configuration, scale=configuration.scale.model_copy(update={"directions": True}))
 
 
-def run_of(artifact: Artifact, model="lstm", task="mnist", size=128, seed=0) -> Run:
-    return resolve(artifact.configuration, task, model, size, seed)
-
-
-def evaluation(run: Run, **measured: float) -> list[dict[str, float]]:
-    """One, at which the run has the given metrics, and some number of the one that it reports."""
-    return [{"iteration": 10, "epoch": 1.0, run.spec["training"]["report"]["metric"]: 0.5} | measured]
-
-
 def seeds(
-    artifact: Artifact,
+    configuration: Configuration,
     model: str,
     mean: float,
-    size=128,
-    task="mnist",
-    metric="test_accuracy",
     spread: Iterable[float] = SPREAD,
+    metric: str = "test_accuracy",
+    **about: Any,
+) -> list[RunRecord]:
+    """Runs of a seed each whose only evaluation is, in the unit that is shown, at some offset from a mean."""
+    factor = configuration.metrics[metric].factor
+    return written(configuration, model, [[(mean + offset) / factor] for offset in spread], metric, **about)
+
+
+def written(
+    configuration: Configuration,
+    model: str,
+    courses: Sequence[Sequence[float]],
+    metric: str = "test_accuracy",
+    task: str = "mnist",
+    size: int | None = 128,
+    losses: Sequence[Sequence[float]] | None = None,
     diverged: Iterable[int] = (),
-    naive: Mapping[str, Mapping[str, float]] = NAIVE,
-) -> list[dict[str, str]]:
-    """Rows whose metric, in the unit that it is shown in, has a mean."""
-    factor, rows = artifact.configuration.metrics[metric].factor, []
-    for seed, offset in enumerate(spread):
-        run = run_of(artifact, model, task, size, seed)
-        measured = evaluation(run, **{metric: (mean + offset) / factor})
-        about = {"evaluations": measured, "diverged_at": 5 if seed in diverged else None, "naive": naive}
-        rows.append(row_of(artifact.configuration, run, **about))
-    return rows
+    **about: Any,
+) -> list[RunRecord]:
+    """Runs as files, each with the metric after each epoch, in its own unit.
 
-
-def claimed(artifact: Artifact) -> list[Claim]:
-    """The claims on an artifact, as if there were no other one."""
-    return all_claims({artifact.name: artifact})[artifact.name]
+    Args:
+        losses: of the minibatches of each seed.
+        diverged: the seeds that did.
+        about: as for `made.make_run`.
+    """
+    records = []
+    for seed, course in enumerate(courses):
+        run = resolve(configuration, task, model, size, seed)
+        reports = run.spec["training"]["report"]["metric"]
+        rows = [
+            {"iteration": 10 * n, "epoch": float(n), reports: 0.5, metric: value} for n, value in enumerate(course, 1)
+        ]
+        own = {
+            "naive": NAIVE,
+            "diverged_at": 5 if seed in diverged else None,
+            "losses": losses and losses[seed],
+        } | about
+        make_run(Path(), configuration, run, rows, **own)
+        records.append(RunRecord.read(configuration, run, Path()))
+    return records
 
 
 def judged(
-    artifact: Artifact, rows: Sequence = (), costs: Sequence = (), root: Path | None = None
-) -> dict[str, dict[str, Any]]:
-    """The verdicts by their claims' ids; without a root, where the runs' files are, those on numbers alone."""
-    claims = [claim for claim in claimed(artifact) if root or claim.kind != "faster"]
-    return {row["id"]: row for row in verdicts(Evidence(artifact, rows, costs, root or Path()), claims)}
+    configuration: Configuration, runs: Iterable[RunRecord], *claims: ClaimEntry, **measured: Any
+) -> list[Verdict]:
+    """The verdicts on claims, as if there were no other ones, of one paper."""
+    content = PaperClaims(paper=Paper(title="Mine", year=2020, runs=5), claims=list(claims or [claim()]))
+    return judged_of(Evidence(configuration, list(runs), **measured), {"momentumrnn": content})
 
 
-def against_lstm(artifact: Artifact, *rows: Sequence) -> dict[str, Any]:
-    """The verdict on MomentumLSTM's accuracy on MNIST."""
-    found = judged(artifact, [row for some in rows for row in some])
-    return next(row for name, row in found.items() if row["kind"] == "better" and name.endswith(PAIR))
-
-
-def cost(artifact: Artifact, model: str, quantity: str, ratios: Sequence[float], **changes: str) -> list[dict]:
-    """A row for each process."""
-    rows = costs_of(artifact)
-    row = next(row for row in rows if (row["model"], row["quantity"]) == (model, quantity))
-    timed = {"implementation": row["label"], "reference_implementation": "LSTM"}
-    return [row | timed | {"process": str(i), "ratio": str(ratio)} | changes for i, ratio in enumerate(ratios)]
-
-
-def at(configured: Callable, name: str = TABLE, scale: str = "paper", **settings: Any) -> Artifact:
-    return artifact_named(configured(scale=scale, **settings), name)
+def judged_of(evidence: Evidence, papers: Mapping[str, PaperClaims]) -> list[Verdict]:
+    """The verdicts on the claims of these papers."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (judge, needed, words):
+            patch.setattr(module, "load_claims", lambda: papers)
+        for kept in (readings._number, readings._smoothed):
+            kept.cache_clear()  # other runs may have lain in the same directories
+        return judge.verdicts(evidence)

@@ -12,13 +12,7 @@ import torch
 
 @dataclass
 class Walk:
-    """What happens on the way.
-
-    Attributes:
-        loss: the whole, of the batch.
-        events: (time, p of the batch) of every step and every jump, and of the start.
-        h: in the end.
-    """
+    """The batch's loss on the way, events (time, p of the batch) of start, steps and jumps, and the last h."""
 
     loss: torch.Tensor | float = 0.0
     events: list = field(default_factory=list)

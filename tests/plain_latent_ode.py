@@ -17,16 +17,9 @@ from torchdiffeq import odeint
 NOISE = 0.01  # of an observation
 
 
-# The batch
-
-
 @dataclass
 class Dense:
-    """
-    Attributes:
-        times: (U,), of the union.
-        values, mask: (N, U, D); both 0 where nothing was observed.
-    """
+    """A batch: the union's times, (U,); values and mask, (N, U, D), both 0 where nothing was observed."""
 
     times: Tensor
     values: Tensor
@@ -49,13 +42,9 @@ def rows_of(answers, observations):
     return answers[:, observations.series, observations.rows_of_times().to(observations.series.device)]
 
 
-def plain_batch(records, low, divisor):
-    """The union of the records' times, divided by the last of them, and their values as (x - low) / divisor.
-
-    Args:
-        records: (times, values, mask) of each, as they were prepared.
-        low, divisor: (D,); a divisor of 0 counts as 1.
-    """
+def batch(records, low, divisor):
+    """The union of the times of records (times, values, mask), divided by the last of them, and their values as
+    (x - low) / divisor, a divisor of 0 counted as 1."""
     union = sorted({float(t) for times, _, _ in records for t in times})
     shape = (len(records), len(union), len(low))
     values, mask = torch.zeros(shape, dtype=torch.float64), torch.zeros(shape, dtype=torch.float64)
@@ -84,10 +73,7 @@ def without_times_of_zeros(dense):
     return Dense(dense.times[kept], dense.values[:, kept], dense.mask[:, kept])
 
 
-# What is learnt and what is reported
-
-
-def plain_likelihood(predicted, targets):
+def likelihood(predicted, targets):
     """(K,): the log-density averaged over a series' observations of a feature, then features, then series."""
     samples, size, _, features = predicted.shape
     likelihoods = []
@@ -104,14 +90,7 @@ def plain_likelihood(predicted, targets):
     return torch.stack(likelihoods)
 
 
-def vectorised_likelihood(predicted, targets):
-    """The same in one expression over all that is dense."""
-    counts = targets.mask.sum(1)
-    density = -((predicted - targets.values) ** 2) / (2 * NOISE**2) - math.log(NOISE) - 0.5 * math.log(2 * math.pi)
-    return ((density * targets.mask).sum(2) / counts.clamp(min=1)).mean((1, 2))
-
-
-def plain_mse(predicted, targets):
+def mse(predicted, targets):
     """The mean of each feature's mean squared error, 0 of one that was not observed, over features, series, samples."""
     samples, size, _, features = predicted.shape
     total = 0.0
@@ -124,31 +103,26 @@ def plain_mse(predicted, targets):
     return total / (samples * size * features)
 
 
-def vectorised_mse(predicted, targets):
-    squares = (predicted - targets.values) ** 2 * targets.mask
-    return (squares.sum(2) / targets.mask.sum(1).clamp(min=1)).mean()
-
-
-def plain_divergence(mean, deviation):
+def divergence(mean, deviation):
     """KL(N(mean, std^2) | N(0, 1)), averaged over series and dimensions."""
     each = -torch.log(deviation) + 0.5 * (deviation**2 + mean**2) - 0.5
     return each.mean()
 
 
-def plain_bound(likelihoods, divergence, weight):
+def bound(likelihoods, divergence, weight):
     return -torch.log(torch.exp(likelihoods - weight * divergence - likelihoods.max().detach()).sum()) - (
         likelihoods.max().detach()
     )
 
 
-def plain_series_loss(logits, labels):
+def series_loss(logits, labels):
     """Binary cross-entropy of (K, N), averaged over both and divided by K."""
     p = torch.sigmoid(logits)
     each = -(labels * torch.log(p) + (1 - labels) * torch.log(1 - p))
     return each.mean() / len(logits)
 
 
-def plain_rows_loss(logits, classes):
+def rows_loss(logits, classes):
     """Cross-entropy of (K, N, U, classes), averaged over samples and those points of (N, U) whose class is not -1."""
     each = []
     for k in range(len(logits)):
@@ -157,10 +131,7 @@ def plain_rows_loss(logits, classes):
     return torch.stack(each).mean()
 
 
-# ODE-RNN
-
-
-def plain_unit(unit, y, s, x):
+def unit(unit, y, s, x):
     """The GRU unit of all series; those without an observation keep what they had."""
     both = torch.cat([y, s, x], 1)
     u, r = torch.sigmoid(unit.update(both)), torch.sigmoid(unit.reset(both))
@@ -171,12 +142,9 @@ def plain_unit(unit, y, s, x):
     return seen * new_y + (1 - seen) * y, torch.abs(seen * new_s + (1 - seen) * s)
 
 
-def plain_rollout(core, dense, way):
-    """The means after each visit, (U, N, S) by union time, and the last mean and deviation.
-
-    Args:
-        way: "backwards"; "released", forwards, but by the steps of the way backwards; "forwards", by the true ones.
-    """
+def rollout(core, dense, way):
+    """The means after each visit, (U, N, S) by union time, and the last mean and deviation. The way is "backwards";
+    "released", forwards, but by the steps of the way backwards; "forwards", by the true ones."""
     times, size = dense.times.tolist(), len(dense.values)
     y = s = dense.values.new_zeros(size, core.size)
     least, after = (times[-1] - times[0]) / 50, {}
@@ -193,7 +161,7 @@ def plain_rollout(core, dense, way):
                 points = torch.linspace(start, end, max(2, int(gap / least)), dtype=torch.float64).tolist()
             for here, there in pairwise(points):
                 y = y + core.flow(y) * (there - here)
-        y, s = plain_unit(core.unit, y, s, torch.cat([dense.values[:, i], dense.mask[:, i]], 1))
+        y, s = unit(core.unit, y, s, torch.cat([dense.values[:, i], dense.mask[:, i]], 1))
         after[i] = y
         start, end = times[i], times[i + 1 if way == "forwards" and i + 1 < len(times) else i - 1]
     return torch.stack([after[i] for i in visits]), y, s
@@ -204,24 +172,21 @@ def shifted(predicted, values):
     return torch.cat([values[None, :, :1], predicted[:, :, :-1]], 2)
 
 
-def plain_ode_rnn(network, dense, way):
+def ode_rnn(network, dense, way):
     """Predictions (1, N, U, D), the state of each union time (1, N, U, S), and the last one (N, S)."""
-    means, last, _ = plain_rollout(network.core, dense, way)
+    means, last, _ = rollout(network.core, dense, way)
     states = means.permute(1, 0, 2)[None]
     return shifted(network.decoder(states), dense.values), states, last
 
 
-# Latent-ODE
-
-
-def plain_ode_encoder(encoder, dense):
+def ode_encoder(encoder, dense):
     """Mean and deviation of z, (N, L) each, of an ODE-RNN backwards. Where there is but one time, nothing flows."""
-    _, y, s = plain_rollout(encoder.core, dense, "backwards")
+    _, y, s = rollout(encoder.core, dense, "backwards")
     mean, deviation = encoder.z0(torch.cat([y, s], 1)).chunk(2, 1)
     return mean, torch.abs(deviation)
 
 
-def plain_rnn_encoder(encoder, dense):
+def rnn_encoder(encoder, dense):
     """The same of a GRU that sees [time to the one it sees next, values, mask] of every series at every union time."""
     gaps = torch.cat([(dense.times[1:] - dense.times[:-1]).flip(0), dense.times.new_zeros(1)])
     seen = torch.cat([dense.values, dense.mask], 2).permute(1, 0, 2).flip(0)
@@ -230,12 +195,12 @@ def plain_rnn_encoder(encoder, dense):
     return mean, torch.abs(deviation)
 
 
-def plain_correlations(z):
+def correlations(z):
     """Of each sample's dimensions over the series, as numpy gives it: (K, L, L), of (K, N, L)."""
     return torch.stack([torch.from_numpy(np.corrcoef(each.detach().cpu().numpy(), rowvar=False)).to(z) for each in z])
 
 
-def plain_fully_connected(q, z):
+def fully_connected(q, z):
     """(K, L, L) of (K, N, L): two maps with ReLU between them, averaged over the series."""
     first, _, second = q
     hidden = torch.relu(z @ first.weight.t() + first.bias)
@@ -243,13 +208,9 @@ def plain_fully_connected(q, z):
 
 
 class PlainRate(torch.nn.Module):
-    """The rate of [z; a], (K, N + L, L), the attention of each sample below its series. Both see z' = z w^T.
-
-    Args:
-        f, g: of z'.
-        mixing: how w is made of a: "softmax", of rows; "raw", a itself.
-        rate: "moments", g(z')^T z' / N; "random", a new linear map of all series' g(z') in every evaluation.
-    """
+    """The rate of [z; a], (K, N + L, L), the attention of each sample below its series. f and g see z' = z w^T, where w
+    is the "softmax" of a's rows, or a itself, "raw"; a's rate is g(z')^T z' / N, "moments", or "random", a new linear
+    map of all series' g(z') in every evaluation."""
 
     def __init__(self, f, g, mixing, rate):
         super().__init__()
@@ -277,7 +238,7 @@ class FixedRate(torch.nn.Module):
         self.f = f
 
     def forward(self, t, z):
-        weights = torch.softmax(plain_correlations(z), 2)
+        weights = torch.softmax(correlations(z), 2)
         return self.f(torch.einsum("knj,kij->kni", z, weights))
 
 
@@ -307,14 +268,8 @@ class Flow(torch.nn.Module):
 
 @dataclass
 class Walk:
-    """
-    Attributes:
-        predicted: (K, N, U, D) at the union times of the targets.
-        states: (K, N, U, ...), of which [z, ...] is the start.
-        end: (K, N, ...), the state at the time 1.
-        z: (K, N, L), the samples.
-        mean, std: (N, L), of z.
-    """
+    """What is predicted at the union times of the targets, (K, N, U, D), the states there, (K, N, U, ...), that at the
+    time 1, (K, N, ...), and the samples z, (K, N, L), with their mean and deviation, (N, L)."""
 
     predicted: Tensor
     states: Tensor
@@ -324,17 +279,10 @@ class Walk:
     deviation: Tensor
 
 
-def plain_latent_ode(network, context, times, noise, rate, below=None, start="zero", beside=0):
-    """A Latent-ODE's answer at `times`, (U,).
-
-    Args:
-        noise: (K, N, L), what z is drawn from.
-        rate: of the state.
-        below: of z, what stands below it in the state and evolves with it, (K, M, L).
-        start: "zero", z is the state at the time 0; "first_target", at the first of the times.
-        beside: zeros beside z in the state.
-    """
-    encode = plain_ode_encoder if hasattr(network.encoder, "core") else plain_rnn_encoder
+def latent_ode(network, context, times, noise, rate, below=None, start="zero", beside=0):
+    """A Latent-ODE's answer at `times`, (U,): z, drawn from the noise (K, N, L), is the state at the time 0, or at the
+    first of the times, with `beside` zeros beside it, and what `below` makes of it, (K, M, L), below it."""
+    encode = ode_encoder if hasattr(network.encoder, "core") else rnn_encoder
     mean, deviation = encode(network.encoder, context)
     z = mean + deviation * noise
     state = torch.cat([z, z.new_zeros(*z.shape[:2], beside)], 2)
@@ -354,14 +302,9 @@ def plain_latent_ode(network, context, times, noise, rate, below=None, start="ze
     return Walk(predicted, states, solution[:, :, -1], z, mean, deviation)
 
 
-def plain_poisson(log_rates, integrals, targets, unobserved):
-    """The log-likelihood of the times at which features were observed, averaged over features and series: (K,).
-
-    Args:
-        log_rates: (K, N, U, D).
-        integrals: (K, N, D), of the rates over all of the time.
-        unobserved: of a feature that a series has not: "integral", as of any other; "zero", 0 instead.
-    """
+def poisson(log_rates, integrals, targets, unobserved):
+    """The log-likelihood of the times at which features were observed, averaged over features and series: (K,), of
+    log-rates (K, N, U, D) and the rates' integrals (K, N, D); of a feature that a series has not, "zero" is 0."""
     samples, size, _, features = log_rates.shape
     found = []
     for k in range(samples):

@@ -31,11 +31,8 @@ def gaps_since_change(times, mask):
 
 
 def plain_cumulative(gaps, mask, decay_gaps):
-    """The gaps, (U,), summed up while a feature is missing, in units of the batch's largest sum: (N, U, D).
-
-    Args:
-        decay_gaps: "released", where nothing is carried on from the first union time; "all".
-    """
+    """The gaps, (U,), summed up while a feature is missing, in units of the batch's largest sum: (N, U, D); as
+    "released", nothing is carried on from the first union time."""
     size, times, features = mask.shape
     summed = gaps[None, :, None].repeat(size, 1, features)
     for n, u, d in zip(*np.where(mask.cpu().numpy() == 0), strict=True):
@@ -50,13 +47,8 @@ def summed_up(times, mask, decay_gaps):
 
 
 def plain_imputed(values, mask, cumulative, w, b, mean):
-    """Missing values between the last one seen and the series' mean, the further the longer ago.
-
-    Args:
-        cumulative: (N, U, D).
-        w, b: (D,), of the decay.
-        mean: "union", of all union times, where what is missing counts as 0; "observed".
-    """
+    """Missing values between the last one seen and the series' mean, the further the longer ago: by a decay, w and b
+    (D,), of cumulative gaps (N, U, D). In the "union" mean, of all union times, what is missing counts as 0."""
     last = np.copy(values.cpu().numpy())
     for n, u, d in zip(*np.where(mask.cpu().numpy() == 0), strict=True):
         if u != 0:
@@ -76,11 +68,8 @@ def decayed(decay, h, cumulative):
 
 
 def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None):
-    """States after each union time, (1, N, U, H). At the first, every series moves; later, only what is observed.
-
-    Args:
-        gaps: (U,) or (N, U), the last input; None, where time enters by `decay` and `cumulative` alone.
-    """
+    """States after each union time, (1, N, U, H). At the first, every series moves; later, only what is observed. Time
+    enters by gaps, (U,) or (N, U), the last input, or by `decay` and `cumulative` alone."""
     size, times, _ = values.shape
     h, states = values.new_zeros(size, cell.weight_hh.shape[1]), []
     for u in range(times):
@@ -96,12 +85,8 @@ def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None):
 
 
 def plain_generated(cell, decoder, start, first, gaps):
-    """States of a decoder that sees what it predicted itself, (1, N, U, H); the first is `start`.
-
-    Args:
-        first: (N, D), what it sees in the first step.
-        gaps: (U,), what it is told at each time.
-    """
+    """States of a decoder that sees what it predicted itself, and `first` at first, (1, N, U, H); the first of them is
+    `start`. Of the times it is told the gaps, (U,)."""
     h, x, states, ones = start, first, [start], torch.ones_like(first)
     for u in range(len(gaps) - 1):
         x = first if u == 0 else decoder(h)
@@ -111,12 +96,7 @@ def plain_generated(cell, decoder, start, first, gaps):
 
 
 def plain_classic(network, dense, gap=None, mean=None, decay_gaps=None):
-    """Of RNN Delta, -Impute, -Decay and GRU-D: predictions (1, N, U, D) and states (1, N, U, H).
-
-    Args:
-        gap: "to_next", "to_last" or None.
-        mean, decay_gaps: of what is imputed, and of the cumulative gaps.
-    """
+    """Of RNN Delta, -Impute, -Decay and GRU-D: predictions (1, N, U, D) and states (1, N, U, H)."""
     values, mask, times = dense.values, dense.mask, dense.times
     told = {
         "to_next": lambda: gaps_to_next(times),
@@ -134,13 +114,8 @@ def plain_classic(network, dense, gap=None, mean=None, decay_gaps=None):
 
 
 def plain_rnn_vae(network, context, times, noise, order, gap="to_last"):
-    """Predictions (1, N, U, D) at `times`, the decoder's states (1, N, U, H), and mean and deviation of z, (N, H).
-
-    Args:
-        noise: (N, H), what z is drawn from.
-        gap: that the decoder is told, "to_last" or "to_next".
-        order: what is turned round where a target lies before the context's last time: "patients", "time".
-    """
+    """Predictions (1, N, U, D) at `times`, the decoder's states (1, N, U, H), and mean and deviation of z, drawn from
+    noise, (N, H) each. The order is what is turned round where a target lies before the context's last time."""
     values, mask, gaps = context.values, context.mask, gaps_to_next(context.times)
     if times[0] < context.times[-1]:
         gaps = torch.cat([gaps[:-1].flip(0), gaps[-1:]])

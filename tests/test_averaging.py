@@ -64,9 +64,6 @@ def steps(monkeypatch):
     return weights
 
 
-# When averaging begins
-
-
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=25), st.integers(1, 6))
 def test_averaging_is_due_where_the_algorithm_says_so(losses, n):
     """Merity, Keskar and Socher 2018, Algorithm 1, with t evaluations in the logs and v the new one."""
@@ -108,9 +105,6 @@ def test_a_metric_that_is_not_measured_is_named(tmp_path):
     spec = spec_of(averaging={"metric": "valdiation_loss", "nonmonotone": 5})
     with pytest.raises(UserError, match="training.averaging.metric: unknown metric 'valdiation_loss'. Did you mean"):
         run_loop(tmp_path, Scripted(list(LOSSES)), spec)
-
-
-# The test
 
 
 @pytest.mark.parametrize("losses", [LOSSES, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]])
@@ -203,27 +197,14 @@ def test_items_are_of_the_reported_evaluation_and_of_the_last_and_change_nothing
 
 @pytest.mark.parametrize("at", [1, 2])
 def test_a_training_stopped_in_either_of_its_tests_has_the_items_of_one_that_was_not(tmp_path, at):
-    whole, _ = run_loop(tmp_path / "whole", Saying(list(LOSSES)))
+    whole, expected = run_loop(tmp_path / "whole", Saying(list(LOSSES)))
     task = Saying(list(LOSSES))
     test, count = task.evaluate_test, iter(range(1, 3))
     task.evaluate_test = lambda network: signal.raise_signal(signal.SIGTERM) if next(count) == at else test(network)
     with pytest.raises(Interrupted):
         run_loop(tmp_path / "stopped", task)
-    history, _ = run_loop(tmp_path / "stopped", Saying([]))
-    assert {at: items["said"].tolist() for at, items in history.items.items()} == {
-        at: items["said"].tolist() for at, items in whole.items.items()
-    }
-
-
-# Interruptions
-
-
-def test_a_training_stopped_in_its_test_is_tested_when_it_is_continued(tmp_path):
-    whole, expected = run_loop(tmp_path / "whole", Scripted(list(LOSSES)))
-    task = Scripted(list(LOSSES))
-    task.evaluate_test = lambda network: signal.raise_signal(signal.SIGTERM)
-    with pytest.raises(Interrupted):
-        run_loop(tmp_path / "stopped", task)
-    rest = Scripted([])
+    rest = Saying([])
     history, network = run_loop(tmp_path / "stopped", rest)
-    assert rest.tests == 1 and history.metrics == whole.metrics and torch.equal(network.weight, expected.weight)
+    said, expected_said = ({at: items["said"].tolist() for at, items in of.items.items()} for of in (history, whole))
+    assert said == expected_said and rest.tests == 3 - at
+    assert history.metrics == whole.metrics and torch.equal(network.weight, expected.weight)

@@ -1,488 +1,402 @@
-"""Verdicts from made-up runs whose truth is known: gate, bars, deviations, what stands beside them, explanations.
-
-That each verdict follows from its numbers is what tests/test_verdicts_from_records.py asks.
-"""
+"""Verdicts on made-up runs: outcomes, gate, bars, family, evaluations, sensitivity, columns."""
 
 import json
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-import render
-import render_claims
-from judged import (
-    NAIVE,
-    PAIR,
-    SPREAD,
-    TABLE,
-    against_lstm,
-    asking,
-    at,
-    claimed,
-    cost,
-    evaluation,
-    judged,
-    run_of,
-    seeds,
-)
-from made import as_text, make_run, row_of, write_floors
-from scipy import stats
+from conftest import refused
+from judged import asking, claim, judged, judged_of, seeds, under, written
+from made import floor, gradients_of
 
-from hidden_dynamics.artifacts import Artifact, artifact_named
-from hidden_dynamics.artifacts.comparison import with_verdicts
-from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.epochs import with_epochs
-from hidden_dynamics.claims.judge import counted_once, verdicts
-from hidden_dynamics.claims.samples import Evidence
-from hidden_dynamics.claims.verdict import (
-    COLUMNS,
-    FAILS,
-    HOLDS,
-    NOT_RUN,
-    UNDECIDED,
-    counts,
-    word,
-)
-from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.papers.claims import artifacts_with_claims
-from hidden_dynamics.results.rows import read_rows, write_rows
-from hidden_dynamics.results.seeds import with_floors
+from hidden_dynamics.claims.items import bootstrap_error, right
+from hidden_dynamics.claims.verdict import Outcome, read_verdicts, write_verdicts
+from hidden_dynamics.papers.claims import Iteration, Paper, PaperClaims
+from hidden_dynamics.results.evidence import Evidence, with_floors
+from hidden_dynamics.results.measured import Features
+from hidden_dynamics.results.run_files import ITEMS, RECORD, with_checksums
 
-VALUE = "table11:value:mnist:test_accuracy:momentum_lstm-128"
-RANKED = {"lstm": 97.0, "sr_lstm": 97.5, "adam_lstm": 98.0, "momentum_lstm": 98.5, "rmsprop_lstm": 99.0}
-
-BLOCKS = {"default": "published", "permutation": "released"}  # variants by which a seed has data of its own
-PMNIST = "table11:better:pmnist:test_accuracy:momentum_lstm-128:lstm-128"
+BROKEN = {"broken": {"lstm": "it turns round the batch"}}
 
 
-@pytest.fixture(scope="module")
-def paper(configured) -> Callable[..., Artifact]:
-    """Artifacts at the paper's scale, by name."""
-    return lambda name=TABLE, **settings: at(configured, name, **settings)
+@pytest.fixture
+def paper(configured, tmp_path):
+    return under(tmp_path, configured(scale="paper", seeds=[*range(5)]))
 
 
-@pytest.fixture(scope="module")
-def demo(configured) -> Artifact:
-    return at(configured, scale="demo")
+@pytest.fixture
+def evening(configured, tmp_path):
+    """Of small data, with a direction."""
+    return under(tmp_path, configured(scale="evening", seeds=[*range(5)]))
 
 
-# ---------------------------------------------------------------------------------------------------------- Two means
+@pytest.fixture
+def short(configured, tmp_path):
+    """Two of the paper's 150 epochs."""
+    changes = {"tasks": {"mnist": {"training": {"epochs": 2}}}}
+    return under(tmp_path, configured(scale="paper", seeds=[*range(5)], overrides=changes))
 
 
-@pytest.mark.parametrize("mean, verdict", [(99.0, HOLDS), (97.0, FAILS), (98.02, UNDECIDED)])
-def test_a_clear_difference_decides(paper, mean, verdict):
-    table = paper()
-    row = against_lstm(table, seeds(table, "lstm", 98.0), seeds(table, "momentum_lstm", mean))
-    assert (row["verdict"], row["test"], row["n_subject"], row["n_reference"]) == (verdict, "Welch's t", 5, 5)
-    assert row["estimate"] == pytest.approx(mean - 98.0) and row["low"] < row["estimate"] < row["high"]
-    assert row["effect_low"] < row["effect"] < row["effect_high"] and (row["effect"] > 0) == (mean > 98)
-    assert (row["effect_low"] > 0) == (row["low"] > 0) and row["p"] <= row["p_adjusted"]
-    assert row["runs"].split()[0] == "results/paper/runs/mnist/momentum_lstm-n128/seed0" and row["runs"].count(" ") == 9
-    assert row["published"] == "99.04 ± 0.04 against 98.7 (quoted)"
+def two(configuration, subject, reference, **about):
+    """Runs of MomentumLSTM and LSTM with these means; a keyword of one of them alone is given as a pair."""
+    sides = [
+        {name: value[side] if isinstance(value, tuple) else value for name, value in about.items()} for side in (0, 1)
+    ]
+    means = zip(("momentum_lstm", "lstm"), (subject, reference), sides, strict=True)
+    return [run for model, mean, own in means for run in seeds(configuration, model, mean, **own)]
 
 
-def test_the_effect_is_hedges_g_in_the_claims_direction_beside_the_papers_own(paper):
-    table = paper("momentumrnn_table2")
-    rows = seeds(table, "lstm", 12.0, 158, "timit", "test_loss", naive={}) + seeds(
-        table, "momentum_lstm", 11.0, 158, "timit", "test_loss", naive={}
-    )
-    row = next(row for row in judged(table, rows).values() if row["kind"] == "better" and row["test"])
-    std = np.std(SPREAD, ddof=1)
-    correction = math.gamma(4) / math.sqrt(4) / math.gamma(3.5)
-    assert row["effect"] == pytest.approx(1 / std * correction)
-    printed = [float(text.split(" ± ")[1]) for text in row["published"].split(" against ")]
-    gap = np.subtract(*(float(text.split(" ± ")[0]) for text in row["published"].split(" against ")))
-    pooled = math.sqrt((printed[0] ** 2 + printed[1] ** 2) / 2)
-    assert row["published_effect"] == pytest.approx(-gap / pooled * correction)
-    assert row["published_difference"] == pytest.approx(gap)
+# ----------------------------------------------------------------------------------------------------------- Outcomes
 
 
 @pytest.mark.parametrize(
-    "n, diverged, spread, reasons",
+    "means, about, changes, outcome",
     [
-        (2, (), 0.001, ["n = 2 for MomentumLSTM", "fewer than 3 seeds are not tested"]),
-        (5, range(5), 0.1, ["n = 0 for MomentumLSTM", "5 of 5 runs of MomentumLSTM diverged"]),
-        (3, (), 0.0, ["no spread"]),
+        ((99.0, 98.0), {}, {}, Outcome.REPRODUCED),
+        ((98.0, 99.0), {}, {}, Outcome.CONTRADICTED),
+        ((98.02, 98.0), {}, {}, Outcome.INCONCLUSIVE),
+        ((99.0, 98.0), {}, {"dagger": False}, Outcome.AGREES),  # without a place in the family it is no verdict
+        ((98.0, 99.0), {}, {"dagger": False}, Outcome.DISAGREES),
+        ((98.02, 98.0), {}, {"dagger": False}, Outcome.OPEN),
+        ((11.35, 10.0), {}, {}, Outcome.UNLEARNED),  # the better one is as good as the majority class
+        ((99.0, 11.35), {}, {}, Outcome.REPRODUCED),  # the one behind need not have learned
+        ((99.0, 98.0), {}, BROKEN, Outcome.BARRED),
+        ((98.0, 99.0), {}, BROKEN, Outcome.CONTRADICTED),  # it is ahead, though broken
+        ((99.0, 98.0), {}, {"against_table": True}, Outcome.BARRED),
+        ((98.02, 98.0), {}, {"against_table": True}, Outcome.INCONCLUSIVE),
+        ((99.0, 98.0), {"diverged": ((4,), ())}, {}, Outcome.INCONCLUSIVE),  # no run of the winner may have failed
+        ((99.0, 98.0), {"diverged": ((), (4,))}, {}, Outcome.BARRED),  # nor is the loser one that does not finish
+        ((99.0, 98.0), {"spread": ((0.1, -0.1), (0.1, -0.1))}, {}, Outcome.INCONCLUSIVE),  # two seeds
+        ((99.0, 98.0), {"spread": [0.0] * 5}, {}, Outcome.INCONCLUSIVE),  # no spread
     ],
 )
-def test_two_seeds_are_not_tested_nor_are_equal_ones(paper, n, diverged, spread, reasons):
-    table, spreads = paper(), [spread * offset for offset in range(n)]
-    ours = seeds(table, "momentum_lstm", 99.0, spread=spreads, diverged=diverged)
-    row = against_lstm(table, seeds(table, "lstm", 98.0, spread=spreads), ours)
-    assert row["verdict"] == UNDECIDED and row["p"] == "" and all(reason in row["reason"] for reason in reasons)
+def test_an_outcome_at_the_paper_s_own_settings(paper, means, about, changes, outcome):
+    (verdict,) = judged(paper, two(paper, *means, **about), claim(**changes))
+    assert verdict.outcome is outcome and not verdict.deviations
+    assert verdict.outcome.of_the_paper is (outcome.name in ("REPRODUCED", "CONTRADICTED", "INCONCLUSIVE"))
 
 
-def test_what_was_not_run_is_said(paper):
-    row = against_lstm(paper(), seeds(paper(), "lstm", 98.0))
-    assert (row["verdict"], row["reason"]) == (NOT_RUN, "no runs of MomentumLSTM of size 128 on mnist")
+@pytest.mark.parametrize(
+    "means, outcome", [((99.0, 98.0), Outcome.AGREES), ((98.0, 99.0), Outcome.DISAGREES), ((98.02, 98.0), Outcome.OPEN)]
+)
+def test_small_data_have_a_direction_alone_where_the_scale_asks_for_it(evening, configured, tmp_path, means, outcome):
+    (verdict,) = judged(evening, two(evening, *means))
+    assert verdict.outcome is outcome and verdict.deviations
+    demo = under(tmp_path, configured(scale="demo", seeds=[*range(5)]))
+    (verdict,) = judged(demo, two(demo, *means))
+    assert (verdict.outcome, verdict.reason) == (Outcome.NOT_RUN, verdict.deviations)
+    assert verdict.difference == pytest.approx(means[0] - means[1])  # a number, and no verdict
+    assert judged(asking(demo), two(demo, *means))[0].outcome is outcome
 
 
-def test_a_seed_with_data_of_its_own_is_a_block_and_where_the_other_test_says_otherwise_it_is_named(paper):
-    """Numbers that go up and down together: seed by seed the difference is clear, by Welch's t it is not."""
-    wide = np.arange(5.0)
-    for variants, test, verdict, other in (
-        ({"default": "published"}, "Welch's t", UNDECIDED, "reproduced by paired t (p = "),
-        (BLOCKS, "paired t", HOLDS, "inconclusive by Welch's t (p = "),
+def test_why_a_claim_was_not_run(paper, configured):
+    only = configured(scale="paper", only=["pmnist"], seeds=[*range(5)])
+    (left_out,) = judged(only, [])
+    (lacking,) = judged(paper, seeds(paper, "lstm", 98.0))
+    for verdict, named in ((left_out, "MNIST"), (lacking, "MomentumLSTM")):
+        assert verdict.outcome is Outcome.NOT_RUN and named in verdict.reason
+        assert (verdict.difference, verdict.ran, verdict.sentence) == (None, "", "")
+
+
+def test_the_better_of_the_references_counts_and_the_weaker_of_the_subjects(paper):
+    models = {"momentum_lstm": 98.5, "adam_lstm": 99.5, "lstm": 98.0, "rmsprop_lstm": 97.0}
+    runs = [run for model, mean in models.items() for run in seeds(paper, model, mean)]
+    many = claim(subject=["adam_lstm", "momentum_lstm"], reference=["rmsprop_lstm", "lstm"])
+    (verdict,) = judged(paper, runs, many)
+    assert (verdict.subject, verdict.reference, verdict.tests) == ("MomentumLSTM", "LSTM", 2)
+    assert verdict.difference == pytest.approx(0.5)
+
+
+# ----------------------------------------------------------------------------------------------------- Other questions
+
+
+@pytest.mark.parametrize(
+    "mean, outcome", [(98.0, Outcome.REPRODUCED), (99.0, Outcome.CONTRADICTED), (98.5, Outcome.INCONCLUSIVE)]
+)
+def test_similar_is_within_the_margin(paper, mean, outcome):
+    (verdict,) = judged(paper, two(paper, mean, 98.0), claim(kind="similar", margin=0.5))
+    assert verdict.outcome is outcome
+
+
+def test_similar_asks_learning_and_whole_runs_of_both(paper):
+    alike = claim(kind="similar", margin=0.5)
+    assert judged(paper, two(paper, 11.35, 11.35), alike)[0].outcome is Outcome.UNLEARNED
+    assert judged(paper, two(paper, 98.0, 98.0, diverged=((), (4,))), alike)[0].outcome is Outcome.INCONCLUSIVE
+
+
+def test_parameters_are_counted_whatever_the_training(short):
+    fewer = claim(kind="count", dagger=False, metric=None)
+    for parameters, outcome in (((10, 20), Outcome.REPRODUCED), ((20, 20), Outcome.CONTRADICTED)):
+        (verdict,) = judged(short, two(short, 98.0, 99.0, parameters=parameters), fewer)
+        assert (verdict.outcome, verdict.subject_mean, verdict.p, verdict.analyses) == (outcome, parameters[0], None, 0)
+
+
+def test_the_gradients_of_untrained_cells_are_not_those_of_eq_13(paper):
+    equation = claim("M11", kind="identity", measurement="momentumrnn_jacobian", task=None, dagger=False, metric=None)
+    rows = gradients_of()
+    equal = [row.model_copy(update={"claimed_error": 0.0}) for row in rows]
+    for gradients, outcome in ((rows, Outcome.CONTRADICTED), (equal, Outcome.REPRODUCED), ([], Outcome.NOT_RUN)):
+        assert judged(paper, [], equation, gradients=gradients)[0].outcome is outcome
+
+
+def test_silhouettes_are_those_of_the_measured_features(paper):
+    about = {"task": "cifar10_images", "size": 64, "metric": "silhouette"}
+    models = {"ace_ode_net": 0.9, "ode_net": 0.2}
+    runs = [run for model in models for run in seeds(paper, model, 0.9, naive={}, **about)]
+
+    empty = dict.fromkeys(("label", "task_title", "dataset", "dataset_title", "status", "directory", "device"), "")
+    same = {"task": "cifar10_images", "paper_size": 64, "variants": {}, "settings": {}, "precision": "fp32"} | empty
+    features = [
+        Features(model=model, seed=seed, silhouette=value + 0.01 * seed, **same)
+        for model, value in models.items()
+        for seed in range(5)
+    ]
+    asked = claim(subject="ace_ode_net", reference="ode_net", measurement="acenode_table5", **about)
+    (verdict,) = judged(paper, runs, asked, features=features)
+    assert verdict.outcome is Outcome.REPRODUCED and verdict.difference == pytest.approx(0.7)
+
+
+def with_losses(configuration, losses):
+    """Runs by model, with a train loss of each seed, (iterations,)."""
+    return [run for model, own in losses.items() for run in written(configuration, model, [[0.9]] * 5, losses=own)]
+
+
+def halving(configuration, *halves):
+    """Runs whose train loss halves in so many iterations, a little later in each seed."""
+    curves = [[np.exp2(-np.arange(400) / (half + seed)) for seed in range(5)] for half in halves]
+    return with_losses(configuration, dict(zip(("momentum_lstm", "lstm"), curves, strict=True)))
+
+
+def test_faster_is_fewer_iterations_to_a_loss_that_all_reach(paper):
+    (verdict,) = judged(paper, halving(paper, 20, 40), claim(kind="faster", metric=None))
+    assert verdict.outcome is Outcome.REPRODUCED and 0.4 < verdict.difference < 0.6
+    assert verdict.low < verdict.difference < verdict.high < 1
+
+
+def test_the_first_part_of_the_schedule_answers_for_its_course_and_for_claims_of_such_a_part(short):
+    runs = halving(short, 20, 40)
+    course, part = claim(kind="faster", metric=None), claim(kind="faster", metric=None, by_epoch=2)
+    later, final = claim(kind="faster", metric=None, by_epoch=3), claim()
+    outcomes = [judged(short, runs, asked)[0].outcome for asked in (course, part, later, final)]
+    assert outcomes == [Outcome.AGREES, Outcome.REPRODUCED, Outcome.AGREES, Outcome.NOT_RUN]
+    assert judged(short, runs, part)[0].sentence.startswith("By epoch 2")
+
+
+# --------------------------------------------------------------------------------------------------------- Evaluations
+
+
+COURSES = {  # of which the best and the last are not in one order
+    "momentum_lstm": [[0.90 + 0.001 * seed, 0.99 + 0.001 * seed, 0.92 - 0.001 * seed] for seed in range(5)],
+    "lstm": [[0.91 + 0.001 * seed, 0.95 - 0.001 * seed, 0.94 + 0.001 * seed] for seed in range(5)],
+}
+
+
+@pytest.fixture
+def courses(paper):
+    return [run for model, own in COURSES.items() for run in written(paper, model, own)]
+
+
+@pytest.mark.parametrize("at, difference", [("reported", 4.4), ("last", -2.4)])
+def test_the_evaluation_that_counts(paper, courses, at, difference):
+    (verdict,) = judged(paper, courses, claim(at=at))
+    assert verdict.difference == pytest.approx(difference)
+
+
+def test_the_loss_at_an_iteration_is_the_mean_of_the_last_before_it(paper):
+    levels = {"momentum_lstm": 1.0, "lstm": 2.0}
+    losses = {
+        model: [[9.0] * 50 + [level + seed / 10] * 150 + [7.0] * 50 for seed in range(5)]
+        for model, level in levels.items()
+    }
+    runs = with_losses(paper, losses)
+    (verdict,) = judged(paper, runs, claim(metric="train_loss", at=Iteration(iteration=200)))
+    assert (verdict.subject_mean, verdict.difference) == (pytest.approx(1.2), pytest.approx(-1.0))
+    assert verdict.outcome is Outcome.REPRODUCED  # held to the naive baseline by the accuracy that they report
+
+
+def test_where_training_ends_before_its_schedule_the_last_evaluation_counts(short):
+    runs = [run for model, own in COURSES.items() for run in written(short, model, own)]
+    (verdict,) = judged(short, runs, claim(by_epoch=2))
+    assert verdict.difference == pytest.approx(-2.4) and verdict.outcome is Outcome.CONTRADICTED
+
+
+# ------------------------------------------------------------------------------------------------ Family, sensitivity
+
+
+def test_holm_is_over_the_tests_that_were_begun(paper):
+    """p = 0.02 alone; among two that were begun 0.04, among three 0.06.
+
+    One that was not begun is not in the family, one without enough seeds is.
+    """
+    weak = two(paper, 98.0, 98.0) + seeds(paper, "adam_lstm", 98.145)
+    weak += seeds(paper, "sr_lstm", 98.0, spread=[0.1, -0.1])
+    main, other, few = (claim(f"M{n}", subject=f"{model}_lstm") for n, model in enumerate(("adam", "momentum", "sr")))
+    outside = [claim("M4", task="pmnist"), claim("M5", subject="momentum_lstm", dagger=False)]
+    for claims, tests, outcome in (
+        ([main], 1, Outcome.REPRODUCED),
+        ([main, other, *outside], 2, Outcome.REPRODUCED),
+        ([main, other, few], 3, Outcome.INCONCLUSIVE),
     ):
-        table = paper(variants=variants)
-        rows = seeds(table, "lstm", 90.0, task="pmnist", spread=wide)
-        rows += seeds(table, "momentum_lstm", 91.0, task="pmnist", spread=wide + np.array(SPREAD) / 10)
-        row = judged(table, rows)[PMNIST]
-        assert (row["test"], row["verdict"]) == (test, verdict) and row["other_test"].startswith(other)
-    low, high = stats.ttest_rel(wide + 1 + np.array(SPREAD) / 10, wide).confidence_interval()
-    assert (row["low"], row["high"]) == pytest.approx((low, high))
-
-
-def test_whoever_chooses_among_the_runs_makes_no_fewer_tests(paper):
-    table, name = paper(), "table11:better:mnist:test_accuracy:sr_lstm-128:lstm-128"
-    rows = {model: seeds(table, model, 97.0 + index, spread=np.arange(5.0)) for index, model in enumerate(RANKED)}
-    alone = judged(table, rows["lstm"] + rows["sr_lstm"])[name]
-    among = judged(table, [row for own in rows.values() for row in own])[name]
-    assert alone["p"] == among["p"] and alone["tests"] == among["tests"] > 8
-    assert alone["p_adjusted"] == pytest.approx(min(1.0, alone["tests"] * alone["p"])) and among["p_adjusted"] <= 1
-    ahead = judged(table, rows["lstm"] + seeds(table, "sr_lstm", 99.9, spread=np.arange(5.0)))[name]
-    assert f"{ahead['tests'] - 1} of them not made" in ahead["reason"]
-
-
-# ------------------------------------------------------------------------------------------------------------ Margins
-
-
-def test_a_value_is_not_judged_where_the_papers_test_set_may_be_another(paper):
-    table, number = paper("acenode_table7"), "table-mortality:value:physionet:test_auc:ace_latent_ode-20"
-    runs = seeds(table, "ace_latent_ode", 0.5, 20, "physionet", "test_auc", [s / 100 for s in SPREAD], naive={})
-    row = judged(table, runs)[number]
-    assert (row["verdict"], row["test"], row["p"]) == (UNDECIDED, "", "") and "test set" in row["reason"]
-    as_theirs = paper("acenode_table7", variants={"default": "published", "patient_order": "released"})
-    assert judged(as_theirs, runs)[number]["test"]
-
-
-def losses(figure: Artifact, means: dict[str, float], naive: float, metric="train_loss") -> list[dict[str, str]]:
-    known = {"train_loss": {"best constant": naive}, "test_loss": {"best constant": naive}}
-    task, size = ("adding", 128) if figure.name == "momentumrnn_figure4" else ("copying_1k", 190)
-    rows = [
-        seeds(figure, model, mean, size, task, metric, [s / 100 for s in SPREAD], naive=known)
-        for model, mean in means.items()
-    ]
-    return [row for some in rows for row in some]
-
-
-def test_where_nothing_is_printed_the_margin_is_a_share_of_the_naive_answers(paper):
-    figure = paper("momentumrnn_figure10")
-    found = judged(figure, losses(figure, {"lstm": 0.01, "momentum_lstm": 0.01}, 0.2))
-    row = found["both-copying-momentum-similar:copying_1k:train_loss:momentum_lstm-190:lstm-190"]
-    assert row["test"].startswith("equivalence within 0.002, ")
-    without = [each | {"naive": "{}"} for each in losses(figure, {"lstm": 0.01, "momentum_lstm": 0.01}, 0.2)]
-    row = judged(figure, without)[row["id"]]
-    assert (row["verdict"], row["p"]) == (UNDECIDED, "") and "no number" in row["reason"]
-
-
-# ----------------------------------------------------------------------------------------------------------- The gate
-
-
-@pytest.mark.parametrize(
-    "lstm, momentum, verdict, nothing",
-    [
-        (50.0, 60.0, HOLDS, ""),
-        (11.3, 60.0, HOLDS, "reference"),  # what is behind is not shown to have learned: the words say so
-        (60.0, 11.3, FAILS, "subject"),
-        (10.0, 11.3, UNDECIDED, "both"),
-        (10.0, 11.42, UNDECIDED, "both"),  # ahead of 11.35, but not by more than the seeds' spread
-    ],
-)
-def test_no_verdict_where_the_side_that_is_ahead_has_not_learned(paper, lstm, momentum, verdict, nothing):
-    table = paper()
-    row = against_lstm(table, seeds(table, "lstm", lstm), seeds(table, "momentum_lstm", momentum))
-    assert (row["verdict"], row["nothing_learned"], row["naive"]) == (verdict, nothing, "majority class: 11.35")
-    assert ("shown" in row["reason"]) == bool(nothing) and row["p_adjusted"] < 0.05
-    assert row["reason"].startswith("no learning shown") == (nothing == "both")
-
-
-@pytest.mark.parametrize(
-    ("lstm", "momentum", "better", "value", "ranking"),
-    [
-        (50.0, 51.0, "both behind", "behind", "5 of 5 behind"),
-        (50.0, 60.0, "LSTM behind, MomentumLSTM ahead of", "ahead of", "4 of 5 behind"),
-        (60.0, 61.0, "both ahead of", "ahead of", "3 of 5 behind"),
-    ],
-)
-def test_the_best_classical_baseline_stands_beside_a_verdict(paper, lstm, momentum, better, value, ranking):
-    table, scores = paper(), {"logistic regression": "0.5", "3 nearest neighbours": "0.5512", "ridge": "0.4"}
-    floors = [{"seed": "", "metric": "test_accuracy", "name": name, "score": score} for name, score in scores.items()]
-    means = dict.fromkeys(RANKED, 40.0) | {"lstm": lstm, "momentum_lstm": momentum}
-    rows = [row for model, mean in means.items() for row in seeds(table, model, mean)]
-    without, found = judged(table, rows), judged(table, [with_floors(row, floors) for row in rows])
-    assert {row["classical"] for row in without.values()} == {""}
-    assert {row["classical"] for row in found.values()} == {"", "3 nearest neighbours: 55.12"}
-    sides = [("momentum_lstm-n128", "lstm-n128"), ("momentum_lstm-n128", ""), ("", "")]
-    own = [row for row in found.values() if row["classical"] and (row["subject"], row["reference"]) in sides]
-    said = {row["kind"]: row["beside_classical"] for row in own}
-    assert said == {"better": better, "value": value, "ranking": ranking}
-    assert all(row[name] == without[key][name] for key, row in found.items() for name in ("verdict", "reason"))
-
-
-def test_the_gate_asks_those_of_a_test_of_blocks_also_where_a_seed_failed(paper):
-    """Of blocks: a seed that one model lacks is dropped of both, and is a failed run of that one alone."""
-    table = paper("acenode_table9", variants={"default": "published", "activity_resampling": "released"})
-    metric, spread = "test_time_point_accuracy", np.array((*SPREAD, 0.0)) / 100
-    about = {"size": 15, "task": "human_activity", "metric": metric, "naive": {metric: {"majority class": 0.502}}}
-    rows = seeds(table, "augmented_latent_ode", 0.505, spread=spread, diverged=[5], **about)
-    rows += seeds(table, "latent_ode", 0.499, spread=-spread, **about)
-    name = f"activity-augmented-no-better:human_activity:{metric}:augmented_latent_ode-15:latent_ode-15"
-    row = judged(table, rows)[name]
-    assert row["reason"].startswith("no learning shown: Latent-ODE (ODE Enc.) not shown to beat majority class")
-    few = judged(table, rows[:2] + rows[5:8] + rows[-1:])[name]  # two seeds that both have
-    assert "runs of Augmented" in few["reason"] and "runs of Latent-ODE" not in few["reason"]
-
-
-def test_a_verdict_that_the_gate_takes_away_has_no_other_test(paper):
-    table, wide = paper(), np.array([-4.0, -2.0, 0.0, 2.0, 4.0])
-    ours = seeds(table, "momentum_lstm", 10.5, spread=wide + 0.01 * np.array(SPREAD))
-    row = against_lstm(table, seeds(table, "lstm", 10.0, spread=wide), ours)
-    assert (row["verdict"], row["other_test"][:5]) == (UNDECIDED, "")
-
-
-def test_where_momentum_is_0_in_all_runs_the_reason_says_so(paper):
-    table = paper("momentumrnn_table3")
-    rows = []
-    for model, mean in (("lstm", 300.0), ("momentum_lstm", 330.0)):
-        rows += seeds(table, model, mean, 1150, "ptb", "test_perplexity", naive={})
-    for said in ("MomentumLSTM has no momentum here (μ = 0)", ""):
-        row = next(row for row in judged(table, rows).values() if row["verdict"] == FAILS)
-        assert row["reason"] == said
-        rows[-1] = rows[-1] | {"hyperparameters": '{"mu": 0.1}'}
-
-
-@pytest.mark.parametrize(
-    "ridge, fitted, beaten", [({}, {}, None), (20.0, {}, False), (26.0, {"": 28.0}, True), (26.0, {"0": 20.0}, False)]
-)
-def test_a_classical_baseline_takes_no_verdict_away_and_it_is_told_whether_it_is_beaten(paper, ridge, fitted, beaten):
-    """MomentumLSTM's losses are 25; a run may have recorded one, and some are fitted apart: for a seed, or for all."""
-    table, naive = paper("momentumrnn_table2"), {"repeating the frame": 29.0}
-    naive |= {"ridge on three frames": ridge} if ridge else {}
-    about = {"size": 158, "task": "timit", "metric": "test_loss", "naive": {"test_loss": naive}}
-    rows = seeds(table, "lstm", 30.0, **about) + seeds(table, "momentum_lstm", 25.0, **about)
-    floor = {"task": "timit", "metric": "test_loss", "name": "gradient boosting"}
-    floors = [floor | {"seed": seed, "score": str(score)} for seed, score in fitted.items()]
-    claims = [claim for claim in claimed(table) if claim.id.endswith("timit:test_loss:momentum_lstm-158:lstm-158")]
-    (row, *_) = verdicts(Evidence(table, [with_floors(row, floors) for row in rows]), claims)
-    assert (row["verdict"], row["naive"]) == (HOLDS, "repeating the frame: 29")
-    assert (row["nothing_learned"], row["classical_beaten"]) == ("reference", beaten)
-
-
-def test_a_claim_of_the_plan_names_it_where_its_own_runs_were_made(paper):
-    """Over random splits, which are blocks that overlap."""
-    for scale, plan in (("paper", "A1, 482fee51"), ("demo", "")):
-        splits = paper("acenode_splits", scale=scale)
-        about = {"size": 20, "task": "physionet_splits", "metric": "test_auc", "naive": {"test_auc": {"chance": 0.5}}}
-        rows = seeds(splits, "latent_ode", 0.80, spread=np.array(SPREAD) / 20, **about)
-        rows += seeds(splits, "ace_latent_ode", 0.84, spread=-np.array(SPREAD) / 20, **about)
-        row = judged(splits, rows)["splits-attention-better:physionet_splits:test_auc:ace_latent_ode-20:latent_ode-20"]
-        assert (row["plan"], row["verdict"]) == (plan, HOLDS if plan else NOT_RUN)
-    assert judged(splits)[row["id"]]["plan"] == "A1, 482fee51"
-
-
-def test_a_verdict_says_at_which_epochs_it_would_have_been_the_same(tmp_path, paper):
-    """MomentumLSTM is behind the LSTM for two epochs, then alike, then ahead for two; the others are not run."""
-    table, leads, rows = paper(), (-2.0, -2.0, 0.0, 3.0, 3.0), []
-    for model, way in (("lstm", 0), ("momentum_lstm", 1)):
-        for seed, offset in enumerate(SPREAD):
-            course = [(95 + way * lead + offset) / 100 for lead in leads]
-            evaluations = [{"iteration": i, "epoch": float(i), "test_accuracy": one} for i, one in enumerate(course, 1)]
-            rows.append(made(tmp_path, table, run_of(table, model, seed=seed), evaluations))
-    evidence, claims = Evidence(table, rows, root=tmp_path), [one for one in claimed(table) if one.kind != "faster"]
-    rows = with_epochs(evidence, claims, verdicts(evidence, claims))
-    row = next(row for row in rows if row["kind"] == "better" and row["id"].endswith(PAIR))
-    assert row["verdict"] == HOLDS and row["decided_at"] == "4–5 of 1–5"
-    assert not any(row["decided_at"] for row in rows if row["verdict"] not in (HOLDS, FAILS))
-
-
-# -------------------------------------------------------------------------------------------------- Bars and deviations
-
-
-DEVIATING = [
-    ({}, {"stand_in_for": "mnist", "dataset_title": "Digits"}, "Digits in place of MNIST"),
-    ({}, {"size": "32"}, "N = 32, not 128"),
-    ({"tasks": {"mnist": {"training": {"epochs": 2}}}}, {}, "after 2 of 150 epochs"),
-]
-
-
-@pytest.mark.parametrize("overrides, change, reason", DEVIATING)
-@pytest.mark.parametrize("asked", [True, False])
-def test_runs_that_deviate_answer_where_a_scale_asks_and_never_of_a_value(configured, overrides, change, reason, asked):
-    configuration = configured(scale="paper", overrides={"tasks": {}, "artifacts": {}} | overrides)
-    table = artifact_named(asking(configuration) if asked else configuration, TABLE)
-    rows = [row | change for model, mean in RANKED.items() for row in seeds(table, model, mean)]
-    found = judged(table, rows)
-    pair = next(row for row in found.values() if row["id"].endswith(f"better:{PAIR}"))
-    for row in (pair, found["table11:ranking:mnist:test_accuracy"]):
-        assert row["deviations"] == reason
-        assert (row["verdict"], word(row)) == ((HOLDS, "holds") if asked else (NOT_RUN, "not run"))
-        assert (row["reason"], row["p"]) == (reason, "") or asked
-    assert (found[VALUE]["verdict"], found[VALUE]["p"]) == (NOT_RUN, "")
-
-
-def test_words_are_the_papers_own_where_nothing_deviates():
-    rows = [
-        {"verdict": verdict, "deviations": text}
-        for verdict in (HOLDS, FAILS, UNDECIDED, NOT_RUN)
-        for text in ("", "so")
-    ]
-    assert [word(row) for row in rows] == [
-        *("reproduced", "holds", "contradicted", "fails", "inconclusive", "undecided", "not run", "not run")
-    ]
-    assert counts([*rows, rows[1]]) == dict.fromkeys(map(word, rows), 1) | {"holds": 2, "not run": 2}
-
-
-@pytest.mark.parametrize("dataset, replaced", [("digits", "mnist"), ("svhn", None)])
-def test_a_task_that_itself_has_other_data_deviates(project, dataset, replaced):
-    """Whether or not they stand in for the paper's by their own entry."""
-    project.set("config/tasks.yaml", "mnist.dataset", dataset)
-    table = artifact_named(project.load(scale="paper"), TABLE)
-    assert table.configuration.replaced("mnist") == replaced
-    row = against_lstm(table, seeds(table, "lstm", 98.0), seeds(table, "momentum_lstm", 99.0))
-    assert row["verdict"] == NOT_RUN and row["deviations"].endswith("in place of MNIST")
-
-
-# --------------------------------------------------------------------------------------------- Orders, times and costs
-
-
-def made(root, artifact: Artifact, run: Run, evaluations=None, **files) -> dict[str, str]:
-    """The row of a run whose files are written."""
-    evaluations = evaluations or evaluation(run)
-    make_run(root, artifact.configuration, run, evaluations, **files)
-    return row_of(artifact.configuration, run, evaluations=evaluations, naive=NAIVE)
-
-
-@pytest.mark.parametrize(
-    "ratios, direction, value",
-    [
-        ((1.19, 1.20, 1.21), HOLDS, HOLDS),
-        ((1.44, 1.45, 1.46), HOLDS, FAILS),
-        ((1.019, 1.02, 1.021), FAILS, FAILS),
-        ((0.84, 0.85, 0.86), FAILS, FAILS),
-        ((1.0, 1.2, 1.5), UNDECIDED, UNDECIDED),
-        ((1.2, 1.2), UNDECIDED, UNDECIDED),  # of two processes nothing is tested
-        ((1.2, 1.2, 0.0), UNDECIDED, UNDECIDED),  # a memory too small to be seen has no ratio
-        ((1.2, 1.2, 1.2), HOLDS, HOLDS),  # counted, as what torch allocates on a GPU
-        ((1.0, 1.0, 1.0), FAILS, FAILS),
-    ],
-)
-def test_costs_of_processes_lie_on_the_printed_side(paper, ratios, direction, value):
-    """Printed: 7.43 / 6.18 = 1.20 times the LSTM's."""
-    table = paper("momentumrnn_table14")
-    rows = cost(table, "momentum_lstm", "training_time", ratios) + cost(table, "lstm", "training_time", [1.0] * 3)
-    found = judged(table, costs=rows)
-    name = "pmnist:training_time:momentum_lstm-256:lstm-256"
-    assert (found[f"table14:{name}"]["verdict"], found[f"table14:value:{name}"]["verdict"]) == (direction, value)
-    assert "MomentumLSTM against" in found[f"table14:{name}"]["found"]  # the implementations that were timed
-    assert found["table14:pmnist:training_time:adam_lstm-256:lstm-256"]["verdict"] == NOT_RUN
-
-
-@pytest.mark.parametrize(
-    "change, deviates",
-    [
-        ({"dataset": "digits"}, "in place of MNIST"),
-        ({"settings": {"permutation": "none"}}, "the paper’s: the task"),
-        ({"models": {"lstm": {"hyperparameters": {"forget_bias": 3.0}}}}, "the models’ own settings"),
-        ({"training": {"epochs": 2}}, ""),
-        ({"settings": {"permutation": "fixed"}, "training": {"epochs": 150}}, ""),
-    ],
-)
-def test_a_measured_cost_deviates_by_all_but_the_training(paper, change, deviates):
-    table = paper("momentumrnn_table14", overrides={"tasks": {"pmnist": change}, "artifacts": {}})
-    rows = cost(table, "momentum_lstm", "training_time", (1.19, 1.2, 1.21)) + cost(
-        table, "lstm", "training_time", [1.0] * 3
-    )
-    found = judged(table, costs=rows)["table14:pmnist:training_time:momentum_lstm-256:lstm-256"]
-    assert found["verdict"] == (NOT_RUN if deviates else HOLDS)
-    assert found["deviations"].endswith(deviates) and bool(found["deviations"]) == bool(deviates)
-
-
-# ---------------------------------------------------------------------------------------------- What stands beside it
-
-
-def test_the_error_of_the_one_test_set_stands_beside(paper):
-    """10,000 images, 98 %: by hand. An AUC of 110 deaths among 800: Hanley and McNeil (1982), by hand."""
-    row = against_lstm(paper(), seeds(paper(), "lstm", 97.0), seeds(paper(), "momentum_lstm", 98.0))
-    assert row["test_error"] == pytest.approx(100 * math.sqrt(0.98 * 0.02 / 10000))
-    table = paper("acenode_table7")
-    rows = [
-        row | {"test_set": json.dumps({"size": 800, "positive": 110})}
-        for model in ("latent_ode", "ace_latent_ode")
-        for row in seeds(table, model, 0.8, 20, "physionet", "test_auc", [0.01 * s for s in SPREAD], naive={})
-    ]
-    found = [row for row in judged(table, rows).values() if row["test_error"]]
-    assert found and found[0]["test_error"] == pytest.approx(0.0262, abs=5e-5)
-
-
-def test_one_row_of_a_test_counts_and_validation_is_no_second_answer(paper):
-    table = paper("momentumrnn_table2")
-    rows = []
-    for model, mean in (("lstm", 12.0), ("momentum_lstm", 11.0)):
-        for offset, row in zip(SPREAD, seeds(table, model, mean, 158, "timit", "test_loss", naive={}), strict=True):
-            both = {"test_loss": mean + offset, "validation_loss": mean + offset}
-            rows.append(row | {"measured": json.dumps(both)})
-    every = as_read(judged(table, rows))
-    counted_once(every, list(table.configuration.metrics))
-    found = [row for row in every if row["kind"] == "better" and row["verdict"] == HOLDS]
-    assert {row["metric"]: row["counted"] for row in found} == {"test_loss": "true", "validation_loss": "false"}
-    twice = [dict(row) for row in [*every, *every]]
-    counted_once(twice, list(table.configuration.metrics))
-    assert [row["counted"] for row in twice[len(every) :]] == ["false"] * len(every)
-
-
-# --------------------------------------------------------------------------------------------- What is made of verdicts
-
-
-def as_read(found) -> list[dict[str, str]]:
-    return [as_text(row) for row in found.values()]
-
-
-MEANS = {"lstm": 0.60, "momentum_lstm": 0.61, "adam_lstm": 0.5, "rmsprop_lstm": 0.5, "sr_lstm": 0.5}
-
-
-def all_runs(root, table: Artifact, means: dict[str, float]) -> None:
-    """The runs of a table: accuracies about these means, as fractions; a train loss that falls."""
-    for run in table.runs:
-        offset = np.random.default_rng([run.seed, *run.sized_model.encode()]).normal() / 100
-        evaluations = evaluation(run, test_accuracy=means[run.model] + offset)
-        made(root, table, run, evaluations, losses=np.linspace(2, 1, 50) + run.seed / 100)
-
-
-def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
-    """A comparison that another table has is judged with that one alone."""
-    all_runs(tmp_path, demo, MEANS)
-    write_floors(tmp_path, demo)
-    render.judge(Sources(demo, tmp_path))
-    paths = demo.configuration.paths
-    rows = read_rows(tmp_path / paths.verdicts(TABLE))
-    own = next(row for row in rows if row["id"] == "table11:better:mnist:test_accuracy:adam_lstm-128:lstm-128")
-    assert (own["subject"], own["reference"], own["verdict"]) == ("adam_lstm-n32", "lstm-n32", NOT_RUN)
-    assert not [row for row in rows if row["id"].endswith(f":{PAIR}")]
-    blank = dict.fromkeys(COLUMNS, "") | {"verdict": NOT_RUN}
-    for name in artifacts_with_claims(demo.configuration):
-        if name != TABLE:
-            write_rows(tmp_path / paths.verdicts(name), COLUMNS, [blank | {"artifact": name}])
-    assert ended(render_claims.main, "--root", tmp_path).code == 0
-    gathered = read_rows(tmp_path / paths.all_verdicts)
-    assert [row | {"counted": ""} for row in gathered if row["artifact"] == TABLE] == rows
-
-
-def test_marks_take_the_printed_direction_and_the_value(paper):
-    names = ("kind", "subject", "reference", "verdict", "against_table", "p_adjusted")
-    about = {"task": "t", "metric": "m", "deviations": "so"}
-    rows = [
-        about | dict(zip(names, values, strict=True))
-        for values in (
-            ("better", "a-8", "lstm-8", FAILS, "true", "0.1"),
-            ("better", "lstm-8", "a-8", HOLDS, "false", "0.1"),
-            ("better", "a-8", "b-8", UNDECIDED, "false", "0.1"),
-            ("value", "a-8", "", FAILS, "false", "0.1"),
-            ("value", "b-8", "", NOT_RUN, "false", ""),
+        verdict = judged(paper, weak, *claims)[0]
+        assert 0.017 < verdict.p < 0.022
+        assert (verdict.tests, verdict.p_adjusted, verdict.outcome) == (
+            tests,
+            pytest.approx(tests * verdict.p),
+            outcome,
         )
+
+
+def test_papers_are_families_of_their_own_and_keep_their_claims_on_the_same_runs(paper):
+    runs = two(paper, 99.0, 98.0)
+    theirs = PaperClaims(paper=Paper(title="Third", year=2024, runs=3), claims=[claim(says="ours is better")])
+    ours = theirs.model_copy(update={"claims": [claim(), claim("M2", reference="momentum_lstm", subject="lstm")]})
+    verdicts = judged_of(Evidence(paper, runs), {"momentumrnn": ours, "third2024": theirs})
+    assert [(one.paper, one.id, one.tests) for one in verdicts] == [
+        ("momentumrnn", "M1", 2), ("momentumrnn", "M2", 2), ("third2024", "M1", 1)
+    ]  # fmt: skip
+    assert verdicts[2].says == "ours is better"
+
+
+def test_robust_is_the_share_of_other_analyses_that_agree(paper, courses):
+    """Another test, another adjustment, the last evaluation (which alone disagrees), each of five seeds left out; of
+    three evaluations no last five have a mean."""
+    (verdict,) = judged(paper, courses)
+    assert (verdict.analyses, verdict.robust) == (8, pytest.approx(7 / 8))
+    (verdict,) = judged(paper, courses, claim(dagger=False))
+    assert verdict.analyses == 7  # nothing is adjusted
+
+
+def test_a_seed_that_alone_decides_makes_a_verdict_less_robust(paper):
+    own = {"momentum_lstm": (0.98, 0.981, 0.982, 0.983, 0.962), "lstm": (0.97, 0.971, 0.972, 0.973, 0.974)}
+    runs = [run for model, ends in own.items() for run in written(paper, model, [[end] for end in ends])]
+    (verdict,) = judged(paper, runs)
+    assert verdict.outcome is Outcome.INCONCLUSIVE and 0 < verdict.robust < 1
+
+
+def test_a_seed_that_is_a_block_is_compared_with_itself(configured, tmp_path):
+    """Seeds of one permutation each differ by far more than the models do."""
+    variants = {"default": "published", "permutation": "released"}
+    blocks = under(tmp_path, configured(scale="paper", variants=variants))
+    runs = [
+        run
+        for model, lead in (("momentum_lstm", 0.5), ("lstm", 0.0))
+        for run in seeds(blocks, model, 90.0 + lead, [-5.0, -2.0, 0.1 * lead, 2.0, 5.0 + 0.2 * lead], task="pmnist")
     ]
-    records = [{"task": task, "metric": "m", "model": model, "paper_size": 8} for task, model in ("ta", "tb", "ua")]
-    marked = with_verdicts(paper(), records, rows)  # its baseline is lstm
-    assert [record["verdict"] for record in marked] == ["holds", None, None]
-    assert [record["value_verdict"] for record in marked] == ["fails", None, None]
+    (verdict,) = judged(blocks, runs, claim(task="pmnist"))
+    assert (verdict.test, verdict.outcome) == ("paired t", Outcome.REPRODUCED)
+    assert verdict.robust < 1  # the unpaired test sees nothing
+
+
+# ------------------------------------------------------------------------------------------------------------ Columns
+
+
+def test_the_control_is_what_is_left_of_the_difference(paper):
+    runs = two(paper, 99.0, 98.0) + seeds(paper, "scaled_lstm", 98.9)
+    (verdict,) = judged(paper, runs, claim(control="scaled_lstm"))
+    assert (verdict.difference, verdict.control_difference) == (pytest.approx(1.0), pytest.approx(0.1))
+    assert verdict.control_low < 0.1 < verdict.control_high
+    (verdict,) = judged(paper, two(paper, 99.0, 98.0), claim(control="scaled_lstm"))
+    assert (verdict.control_label, verdict.control_difference) == ("", None)  # it was not run
+
+
+def test_the_classical_baseline_is_shown_and_takes_nothing_away(paper):
+    runs = [with_floors(run, [floor("mnist", "test_accuracy", 0.985)]) for run in two(paper, 99.0, 98.0)]
+    (verdict,) = judged(paper, runs)
+    assert verdict.outcome is Outcome.REPRODUCED
+    assert verdict.classical == "logistic regression 98.5; LSTM behind" and verdict.naive == "majority class 11.35"
+
+
+def test_what_is_printed_and_what_ran(evening):
+    (verdict,) = judged(evening, two(evening, 99.0, 98.0), claim(published="table1", printed=None))
+    assert verdict.printed == "99.04 ± 0.04 against 98.7 (quoted), 5 runs"
+    assert (verdict.printed_difference, verdict.unit, verdict.decimals) == (pytest.approx(0.34), "points", 2)
+    assert verdict.ran == "MNIST averaged to 14 × 14, N = 32, 2 epochs [N = 128, 150 epochs]"
+
+
+def test_the_authors_logs_are_compared_at_their_last_epoch(paper):
+    logged = {"task": "pmnist", "size": 256}
+    (verdict,) = judged(paper, [], claim(task="pmnist", logs=logged))
+    assert verdict.logs_difference == pytest.approx(-0.06193) and verdict.logs_low < verdict.logs_high
+    best = claim(task="pmnist", subject="rmsprop_lstm", reference=["lstm", "adam_lstm", "sr_lstm"], logs=logged)
+    assert judged(paper, [], best)[0].logs.endswith("AdamLSTM")  # the best that was logged with the paper's settings
+    assert judged(paper, [], claim(task="mnist", subject="sr_lstm", logs={"task": "mnist", "size": 128}))[0].logs == ""
+
+
+def test_verdicts_are_read_as_they_were_written(tmp_path, paper):
+    every = judged(paper, two(paper, 99.0, 98.0), claim(), claim("M2", task="pmnist"), claim("M3", against_table=True))
+    write_verdicts(tmp_path / "claims.csv", every)
+    assert read_verdicts(tmp_path / "claims.csv") == every
+    text = (tmp_path / "claims.csv").read_text(encoding="utf-8").replace(",reproduced,", ",proved,")
+    (tmp_path / "claims.csv").write_text(text, encoding="utf-8")
+    with refused(file=tmp_path / "claims.csv", key="outcome"):
+        read_verdicts(tmp_path / "claims.csv")
+
+
+# -------------------------------------------------------------------------------------------------------------- Items
+
+
+def with_items(paper, wrong, **extra):
+    """Runs on a test set of 400 images, with the wrong answers of each model and seed: (5, 400), true or false."""
+    runs = []
+    for model, own in wrong.items():
+        ends = [[1 - float(seed.mean())] for seed in own]
+        for run, seed in zip(written(paper, model, ends), own, strict=True):
+            arrays = {"class": seed.astype(np.uint8), "loss": np.where(seed, 3.0, 0.1).astype(np.float16)} | extra
+            np.savez(run.files.directory / ITEMS, **{f"10.{name}": array for name, array in arrays.items()})
+            _list_items(run)
+            runs.append(run)
+    return runs
+
+
+def _list_items(run):
+    record = run.files.record()
+    names = [*record.pop("files"), ITEMS]
+    del record["checksum"]
+    path = run.files.directory / RECORD
+    path.write_text(json.dumps(with_checksums(record, run.files.directory, names)), encoding="utf-8")
+
+
+def test_without_variance_of_items_the_interval_is_that_of_seeds():
+    """Closed form: every item of a seed has its mean, so the error is √(s²/n + s²/n)."""
+    random = np.random.default_rng(1)
+    sides = [(np.repeat(random.normal(size=(n, 1)), 50, axis=1), np.ones((n, 50))) for n in (5, 8)]
+    expected = math.sqrt(sum(values[:, 0].var(ddof=1) / len(values) for values, _ in sides))
+    assert bootstrap_error(sides, paired=False) == pytest.approx(expected, rel=0.05)
+
+
+def test_without_variance_of_seeds_it_is_that_of_the_paired_items():
+    random = np.random.default_rng(2)
+    items = [random.normal(size=400) for _ in range(2)]
+    sides = [(np.tile(own, (5, 1)), np.ones((5, 400))) for own in items]
+    expected = np.std(items[0] - items[1]) / math.sqrt(400)
+    for paired in (False, True):
+        assert bootstrap_error(sides, paired) == pytest.approx(expected, rel=0.05)
+
+
+def test_shares_of_items_are_ratios_of_sums():
+    weights = np.array([[1.0, 3.0, 2.0] * 50] * 4)
+    same = (0.5 * weights, weights)
+    assert bootstrap_error([same, (0.25 * weights, weights)], paired=False) == pytest.approx(0, abs=1e-12)
+
+
+def test_the_interval_over_items_is_wider_than_that_over_seeds(paper):
+    random = np.random.default_rng(3)
+    wrong = {model: random.random((5, 400)) > level for model, level in (("momentum_lstm", 0.93), ("lstm", 0.9))}
+    (verdict,) = judged(paper, with_items(paper, wrong))
+    assert verdict.items_low < verdict.low < verdict.high < verdict.items_high
+    assert (verdict.items_low + verdict.items_high) / 2 == pytest.approx(verdict.difference)
+
+
+def test_without_items_or_where_they_do_not_give_what_was_measured_there_is_none(paper, courses):
+    assert judged(paper, courses)[0].items_low is None
+    wrong = {model: np.random.default_rng(4).random((5, 400)) > 0.9 for model in ("momentum_lstm", "lstm")}
+    coarse = with_items(paper, wrong, loss=np.full(400, 0.1, np.float16))
+    assert judged(paper, coarse)[0].items_low is None
+
+
+def test_the_true_class_is_that_of_the_run_that_is_surest():
+    kept = [
+        {"class": np.array([1, 2]), "loss": np.array([0.1, 2.0])},
+        {"class": np.array([3, 4]), "loss": np.array([3.0, 0.2])},
+    ]
+    assert right(kept).tolist() == [[1, 0], [0, 1]]

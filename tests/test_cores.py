@@ -86,36 +86,7 @@ def test_batch_first_and_no_batch(name):
         assert_all_close(tensors(single), [part[..., 0, :] for part in tensors(end)])
 
 
-@every_core
-@either_backend
-def test_detached_state_cuts_the_graph(name, backend):
-    core, x = make(name, backend), noise(10, BATCH, D).requires_grad_()
-    _, state = core(x[:5])
-    cut = state.detach()
-    assert all(torch.equal(a, b) and not a.requires_grad for a, b in zip(tensors(cut), tensors(state), strict=True))
-    (grad,) = torch.autograd.grad(core(x[5:], cut)[0].sum(), x)
-    assert not grad[:5].any()
-    assert grad[5:].any()
-
-
 LOOK_AHEAD = (SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"})
-
-
-@pytest.mark.parametrize(("name", "backend"), [*((n, b) for n in CORES for b in BACKENDS), ("look-ahead", "reference")])
-def test_the_first_sequences_go_on(name, backend, monkeypatch):
-    """As if the others had never been in the batch; and their state is part of the graph."""
-    monkeypatch.setitem(CORES, "look-ahead", LOOK_AHEAD)
-    core, x = make(name, backend), noise(STEPS, BATCH, D, seed=7).requires_grad_()
-    h, state = core(x[:10])
-    first, alone = state.first(2), core(x[:10, :2])[1]
-    assert_all_close(tensors(first), tensors(alone))
-    h = torch.cat([h[:, :2], core(x[10:, :2], first)[0]])
-    found, expected = [], []
-    for output, parts in ((h, found), (core(x[:, :2])[0], expected)):
-        gradients = torch.autograd.grad(output[-1].square().sum(), [x, *core.parameters()])
-        parts += [output.detach(), *gradients]
-        assert gradients[0][:, :2].any() and not gradients[0][:, 2:].any()
-    assert_all_close(found, expected)
 
 
 @pytest.mark.parametrize("name", [*CORES, "look-ahead"])
@@ -178,9 +149,6 @@ def test_parameter_counts(cells, d, n, outputs, count):
     for cls, arguments in cells.values():
         core = cls(d, n, **arguments)
         assert sum(parameter.numel() for parameter in core.parameters()) + outputs * (n + 1) == count
-
-
-# ---- errors
 
 
 @pytest.mark.parametrize("name", ["LSTM", "DTRIV"])

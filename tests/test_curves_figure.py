@@ -3,14 +3,16 @@
 import functools
 import itertools
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from conftest import refused
 from drawn import add_model, artifact_at, assert_nothing_overlaps, panels_of, with_gid, words
-from made import curves_of, sources_of, summary_of
+from made import curves_of, evidence_of
 
 from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.artifacts.kinds import curves as kind
 from hidden_dynamics.artifacts.kinds.curves import Curve, robust_limits
 
 FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 5, 6, 10)]
@@ -18,12 +20,12 @@ LANGUAGE = "momentumrnn_figure5"
 NONE = np.empty((0, 0))  # seeds of a curve that shows none of its own
 
 
-def draw(artifact, curves=None, diverged=()):
-    """The figure; `diverged` are (task, model, seed)."""
-    curves = curves_of(artifact) if curves is None else curves
-    ended = {True: {"diverged_at": 91}, False: {}}
-    summary = summary_of(artifact, lambda run: ended[(run.task, run.model, run.seed) in diverged])
-    return artifact.draw(sources_of(artifact, summary=summary, curves=curves))
+def draw(artifact, curves=None):
+    """The figure of these curves, a list for each panel."""
+    shown = zip(artifact.panels, curves_of(artifact) if curves is None else curves, strict=True)
+    by_panel = {str(panel): curves for panel, curves in shown}
+    with patch.object(kind, "curves_of", lambda _, panel: by_panel[str(panel)]):
+        return artifact.draw(evidence_of(artifact))
 
 
 @functools.cache
@@ -48,6 +50,24 @@ def test_what_is_drawn_is_what_the_curves_say(name):
             np.testing.assert_array_equal(line.get_xydata(), np.transpose([curve.x, curve.mean]))
             assert line.get_color() == artifact.configuration.models[curve.model].colour
         assert [line.get_ydata()[0] for line in with_gid(ax, "naive: best constant")] == [0.17]
+
+
+def test_the_data_have_a_row_for_each_point_that_is_drawn():
+    artifact = artifact_at("demo", FIGURES[1])
+    curves = curves_of(artifact)
+    curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
+    data = draw(artifact, curves).data.set_index(["task", "split", "model", "line"]).sort_index()
+    for panel, own in zip(artifact.panels, curves, strict=True):
+        for curve in own:
+            place = panel.task, panel.split, curve.model
+            lines = {line: data.loc[(*place, line), "mean"] for line in set(data.loc[place].index)}
+            drawn = {"seed 0": curve.seeds[0], "seed 1": curve.seeds[1]}
+            drawn |= {"mean": curve.mean} if curve.learned is None else {}
+            assert {line: list(values) for line, values in lines.items()} == {
+                line: list(values) for line, values in drawn.items()
+            }
+            assert list(data.loc[(*place, "seed 0"), "x"]) == list(curve.x)
+        assert data.loc[(panel.task, panel.split, "", "naive: best constant"), "mean"].item() == 0.17
 
 
 @pytest.mark.parametrize("points", [200, 1])

@@ -149,6 +149,7 @@ WAYS_TO_IMPORT = {
         {},
     ),
     "re-exported": (f"from library import step\n{CALL}", {INIT: "from library.steps import step\n"}),
+    "re-exported by its place": (f"from library import step\n{CALL}", {INIT: "from .steps import step\n"}),
     "from a module of its own package": (
         "from library.cells import cell",
         {"library/cells.py": f"from .steps import step\n{CALL}"},
@@ -157,10 +158,7 @@ WAYS_TO_IMPORT = {
         "from library.deep.cells import cell",
         {"library/deep/__init__.py": "", "library/deep/cells.py": f"from ..steps import step\n{CALL}"},
     ),
-    "without an init file": (
-        "from library import steps\ndef cell(x): return steps.FACTOR",
-        {INIT: None},
-    ),
+    "without an init file": ("from library import steps\ndef cell(x): return steps.FACTOR", {INIT: None}),
     "constant": ("from library.steps import FACTOR\ndef cell(x): return FACTOR * x", {}),
     "base class": ("from library import steps\nclass cell(steps.Base): pass", {}),
     "default argument": ("from library import steps\ndef cell(x=steps.FACTOR): return x", {}),
@@ -286,9 +284,6 @@ def test_a_package_beside_the_working_directory_is_followed(sources, tmp_path_fa
     assert len(set(digests)) == 3
 
 
-# The project's own code, in a copy.
-
-
 def copy_the_library(root):
     shutil.copytree(ROOT / "hidden_dynamics", root / "hidden_dynamics", ignore=shutil.ignore_patterns("__pycache__"))
 
@@ -373,24 +368,14 @@ def test_a_module_or_a_package_that_moves_with_its_imports_touches_no_run(touche
 
 def test_wording_keeping_of_states_and_rendering_touch_no_run(touched):
     """All at once: one that touches a run is found by leaving out the others."""
-    assert (
-        touched(
-            (
-                "models/momentum/filters.py",
-                '"""v_t = mu v_{t-1} + s g_t',
-                '"""In other words: v_t = mu v_{t-1} + s g_t',
-            ),
-            (
-                "models/momentum/filters.py",
-                "class Momentum(nn.Module):",
-                "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):",
-            ),
-            ("tasks/images.py", "image / levels", "image"),  # a docstring
-            ("training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 30.0"),
-            ("training/interruption.py", "signal.SIGTERM, signal.SIGINT", "signal.SIGTERM"),
-            ("system/files.py", "os.fsync(handle.fileno())", "pass"),
-            ("training/progress.py", ":.4g", ":.5g"),
-            ("artifacts/notes.py", "def ", "def renamed_"),
-        )
-        == []
-    )
+    edits = [
+        (FILTERS, '"""v_t = mu v_{t-1} + s g_t', '"""In other words: v_t = mu v_{t-1} + s g_t'),
+        (FILTERS, "class Momentum(nn.Module):", "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):"),
+        ("tasks/images.py", "image / levels", "image"),  # a docstring
+        ("training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 30.0"),
+        ("training/interruption.py", "signal.SIGTERM, signal.SIGINT", "signal.SIGTERM"),
+        ("system/files.py", "os.fsync(handle.fileno())", "pass"),
+        ("training/progress.py", ":.4g", ":.5g"),
+        ("artifacts/notes.py", "def ", "def renamed_"),
+    ]
+    assert touched(*edits) == []

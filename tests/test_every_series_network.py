@@ -1,4 +1,5 @@
-"""Every network of irregular series: what it refuses, what has no influence, what trains it, and what was released."""
+"""Every network of irregular series: its batches, what it refuses, what has no influence, what trains it, and what was
+released."""
 
 from dataclasses import replace
 from math import e, log
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close
+from hypothesis import given
+from hypothesis import strategies as st
 from series_cases import (
     FORECASTERS,
     LATENT,
@@ -65,6 +68,41 @@ def test_a_fault_is_named_by_its_series_row_and_feature(array, place, value, exp
     wrong = ROWS._replace(**{array: changed(getattr(ROWS, array), place, value)})
     for until in (None, 1.0):
         assert fault(batch_of, wrong, np.array([1, 0]), until) == expected
+
+
+def partly_known(seed):
+    rows = drawn_rows(seed, series=5, most=7, unit=4)
+    return rows._replace(values=np.where(rows.mask, rows.values, np.nan).astype(np.float32))
+
+
+def listed(rows, chosen, until):
+    """(time, series, its values and mask), in order, one by one."""
+    found, starts = [], np.concatenate([[0], np.cumsum(rows.lengths)])
+    for place, series in enumerate(chosen):
+        for row in range(starts[series], starts[series + 1]):
+            if until is None or rows.times[row] <= until:
+                values = [value if seen else 0.0 for value, seen in zip(rows.values[row], rows.mask[row], strict=True)]
+                found.append((float(rows.times[row]), place, values, list(rows.mask[row])))
+    return sorted(found, key=lambda item: item[:2])
+
+
+@given(seed=st.integers(0, 10**6), until=st.sampled_from([None, 5.0, 2.25, -1.0]))
+def test_a_batch_holds_the_rows_of_its_series_by_time_and_series(seed, until):
+    rows = partly_known(seed)
+    chosen = np.random.default_rng(seed).integers(0, 5, 4)
+    batch, expected = batch_of(rows, chosen, until), listed(rows, chosen, until)
+    assert batch.size == 4 and batch.times.tolist() == sorted({time for time, *_ in expected})
+    assert batch.times[batch.rows_of_times()].tolist() == [time for time, *_ in expected]
+    assert batch.offsets.tolist() == [0, *np.cumsum([sum(t == time for t, *_ in expected) for time in batch.times])]
+    assert batch.series.tolist() == [place for _, place, *_ in expected]
+    assert batch.values.tolist() == [values for *_, values, _ in expected]
+    assert batch.mask.tolist() == [mask for *_, mask in expected]
+
+
+def test_rows_that_do_not_fit_are_refused():
+    for wrong in ({"mask": ROWS.mask[:2]}, {"mask": ROWS.mask.astype(int)}, {"lengths": np.array([1, 1])}):
+        with pytest.raises(ValueError, match="mask|lengths"):
+            batch_of(ROWS._replace(**wrong), np.arange(2))
 
 
 def test_a_batch_made_by_hand_is_held_to_the_same():
@@ -143,8 +181,6 @@ def test_rnn_vae_as_released_labels_a_series_by_what_another_one_observed():
     assert (labels[0] != labels[1]).tolist() == [False] * 4 + [True]
 
 
-# ----------------------------------------------------------------------------------- The divergence at a deviation of 0
-
 ZERO = 43.1685  # nats in float32: -1 / 2 - log of the root of the smallest normal number
 ENTRIES = {"Neural-ODE-VAE": 2 * 4, "Sequential VAE": 5 * 4}  # where none is averaged
 
@@ -169,9 +205,6 @@ def test_the_divergence_is_that_of_torch():
     q, p = (torch.distributions.Normal(*each) for each in ((mean, deviation.abs()), (other, its.abs())))
     found = divergence((mean - other) / p.stddev, q.stddev / p.stddev)
     torch.testing.assert_close(found, torch.distributions.kl_divergence(q, p), rtol=1e-10, atol=1e-10)
-
-
-# ------------------------------------------------------------------------------------------------------- What trains it
 
 
 def unused(name, labels):
@@ -216,8 +249,6 @@ def test_parts_are_all_parameters_and_the_penalty_is_of_the_attention_alone(name
         torch.testing.assert_close(network.penalty(None), expected)
     assert theta or network.penalty(None) == 0
 
-
-# --------------------------------------------------------------------------------------------- What has no influence
 
 CERTAIN = [name for name in NETWORKS if "random" not in name]
 
@@ -264,9 +295,11 @@ def test_a_gpu_answers_and_learns_the_same(name, means):
     here = learnt(network, called)
     there = learnt(network.cuda(), called.to("cuda"))
     assert_all_close([each.cpu() for each in there], here, 1e-8)
+    if name in FORECASTERS:
+        asked = called.series[:5], np.full(5, 2.5, np.float32)
+        forecasts = [network.to(at).predict(called.to(at), asked[0].to(at), asked[1]) for at in ("cpu", "cuda")]
+        assert_all_close([forecasts[1].cpu()], [forecasts[0]], 1e-8)
 
-
-# ------------------------------------------------------------------------------------------------------ As released
 
 CLASSIFIER = 96_901  # of series, two hidden layers of 300 units above 20 entries
 ACTIVITY = {"units": 500, "recognition_size": 100, "recognition_layers": 4, "generative_layers": 2}
@@ -299,8 +332,6 @@ def test_it_has_as_many_parameters_as_the_released_network(name):
     )
     assert count(cls(task_of("rows", 12, 11), 15, **own | larger)) == of_rows
 
-
-# --------------------------------------------------------------------------------------------------------- Refusals
 
 CHOICES = {
     "RNN GRU-D": ("mean", "decay_gaps"),

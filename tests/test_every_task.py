@@ -107,9 +107,6 @@ def of_items(task, items):
     raise AssertionError(task)
 
 
-# A task of one's own
-
-
 class Plain:
     """It has what a task has, and is none."""
 

@@ -38,9 +38,6 @@ def remote(*urls: str, content: bytes = CONTENT) -> RemoteFile:
     return RemoteFile(size=len(content), sha256=hashlib.sha256(content).hexdigest(), urls=list(urls or NOWHERE))
 
 
-# The server
-
-
 Answer = tuple[int, dict[str, str], bytes | Iterable[bytes]]  # status, headers, body
 
 
@@ -113,9 +110,6 @@ def left_behind(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
-# Downloads
-
-
 @pytest.fixture
 def bring(tmp_path: Path) -> Callable[..., bytes]:
     """Fetches the file from these addresses, into `tmp_path` or another directory, and gives what is there then."""
@@ -128,9 +122,12 @@ def bring(tmp_path: Path) -> Callable[..., bytes]:
 
 
 @pytest.mark.parametrize("body", [CONTENT, PACKED], ids=["plain", "gzip"])
-def test_download_is_stored_decompressed_and_leaves_nothing_else(server: Server, tmp_path: Path, bring, body: bytes):
-    assert bring(server.serve("/a", whole(body)), into=tmp_path / "deep") == CONTENT
-    assert left_behind(tmp_path / "deep") == ["data.bin"]
+def test_a_download_is_stored_decompressed_and_leaves_nothing_else(server: Server, tmp_path, bring, ended, body: bytes):
+    url = server.serve("/a", whole(body))
+    assert bring(url, into=tmp_path / "deep") == CONTENT and left_behind(tmp_path / "deep") == ["data.bin"]
+    output = tmp_path / "raw" / "data.bin"
+    done = ended(script.main, *registered(tmp_path, remote(url)), "--file", "data.bin", "--output", output)
+    assert done.code == 0 and output.read_bytes() == CONTENT
 
 
 def test_the_next_address_is_tried_after_each_kind_of_failure(server: Server, bring):
@@ -268,9 +265,6 @@ def test_a_silent_server_is_given_up(server: Server, bring):
     given_up.set()
 
 
-# Mirror
-
-
 @pytest.fixture
 def copies(tmp_path: Path) -> Path:
     """The directory of the dataset in a mirror, empty."""
@@ -302,18 +296,6 @@ def test_a_mirror_that_is_no_directory_is_an_error(tmp_path: Path, bring):
         bring(unreachable(), mirror=tmp_path / "elsewhere")
 
 
-def test_verify(tmp_path: Path):
-    path = tmp_path / "data.bin"
-    path.write_bytes(CONTENT)
-    verify(path, remote())
-    path.write_bytes(CONTENT[:-1])
-    with refused("599,999 bytes .* expected 600,000", file=path):
-        verify(path, remote())
-    path.unlink()
-    with refused("cannot be read: No such file", file=path):
-        verify(path, remote())
-
-
 def test_a_sum_that_no_source_states_is_recorded_at_the_first_download_and_holds(
     server: Server, tmp_path: Path, capsys
 ):
@@ -323,6 +305,8 @@ def test_a_sum_that_no_source_states_is_recorded_at_the_first_download_and_holds
     path.write_bytes(CONTENT)
     with refused("no SHA-256", file=path):
         verify(path, first)
+    with refused("cannot be read: No such file", file=tmp_path / "none"):
+        verify(tmp_path / "none", first)
     fetch("toy", "data.bin", first, path)
     assert verify(path, first) == remote().sha256 and remote().sha256 in capsys.readouterr().err
     assert left_behind(tmp_path) == ["data.bin", "data.bin.sha256"]
@@ -331,9 +315,6 @@ def test_a_sum_that_no_source_states_is_recorded_at_the_first_download_and_holds
     path.write_bytes(b"another")
     with refused(f"expected .* {remote().sha256}", file=path):
         verify(path, other)
-
-
-# Archives
 
 
 MEMBERS = {f"part_{index}.bin": np.random.default_rng(index).bytes(2000 + index) for index in range(8)}
@@ -414,9 +395,6 @@ def test_an_archive_with_other_members_is_refused(server: Server, tmp_path: Path
         verify(tmp_path / "parts.tar", packed_remote())
 
 
-# The disk
-
-
 def test_a_file_in_place_of_the_directory_is_reported(server: Server, tmp_path: Path, bring):
     (tmp_path / "raw").write_text("not a directory")
     with refused("cannot write", file=tmp_path / "raw" / "data.bin"):
@@ -431,9 +409,6 @@ def test_a_disk_that_refuses_is_reported_and_no_other_address_is_asked(server, t
     with file_size_limit(100_000), refused(f"cannot write .*: {os.strerror(errno.EFBIG)}", file=tmp_path / "data.bin"):
         bring(*urls, content=content)
     assert len(server.requests) == 1 and left_behind(tmp_path) == []
-
-
-# The registry and script
 
 
 def with_file(**changes) -> dict:
@@ -464,13 +439,6 @@ def test_a_malformed_entry_is_named(tmp_path: Path, changes: dict, key: str, exp
     path = write_registry(tmp_path, **changes)
     with refused(re.escape(expected), file=path, key=".".join(["toy", *filter(None, [key])])):
         load_datasets(path)
-
-
-def test_script_fetches(server: Server, tmp_path: Path, ended):
-    arguments = registered(tmp_path, remote(server.serve("/a", whole(PACKED))))
-    output = tmp_path / "raw" / "data.bin"
-    assert ended(script.main, *arguments, "--file", "data.bin", "--output", output).code == 0
-    assert output.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(

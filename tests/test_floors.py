@@ -82,9 +82,6 @@ def test_all_seeds_share_them_where_they_share_their_data(configured):
     assert [*runs_of(configured(variants={"permutation": "released"}), "pmnist", [3, 1])] == ["1", "3"]
 
 
-# Choosing
-
-
 def test_what_is_held_out_is_a_part_five_folds_or_the_last_sixth():
     given = fitted.by_part(3, 2)
     assert [each.tolist() for each in (*given.folds[0], given.finally_on)] == [[0, 1, 2], [3, 4], [0, 1, 2]]
@@ -122,9 +119,6 @@ def test_of_classes_that_as_many_neighbours_have_the_nearer_one_counts():
     assert nearest.votes(np.array([[0.1], [1.9], [10.4]])).argmax(1).tolist() == [0, 2, 1]
 
 
-# What they see
-
-
 def test_of_a_series_they_see_mean_least_greatest_last_and_count():
     values, mask = np.array([[4.0, 0], [1, 7], [3, 0], [9, 9]]), np.array([[1, 0], [1, 1], [1, 0], [0, 0]], bool)
     rows = Rows(np.array([0.0, 1, 2, 5]), values, mask, np.array([3, 1]))
@@ -145,9 +139,6 @@ def test_of_a_row_they_see_its_neighbours_with_what_was_last_observed():
     assert np.array_equal(seen[window][:, :, 1], 2 * places + 1)
 
 
-# The trigram
-
-
 def test_a_trigram_is_that_of_a_case_counted_by_hand_and_sums_to_one():
     """Of "a b a b b": after "a b" once each a and b; after b once a, once b by kinds; after a once b."""
     model = text.Trigram(np.array([0, 1, 0, 1, 1]), 3, 0.5)
@@ -161,9 +152,6 @@ def test_a_trigram_is_that_of_a_case_counted_by_hand_and_sums_to_one():
     assert found[1, 1] == pytest.approx(lowest)  # of c nothing is known
     following = model.answer(torch.tensor([[1]]), torch.tensor([[0]]))
     assert following.logits[0, 0].exp().numpy() == pytest.approx(after_ab)
-
-
-# The file
 
 
 class Sums(Task):

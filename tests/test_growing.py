@@ -161,9 +161,6 @@ def test_a_restored_record_without_a_checkpoint_says_that_it_cannot_go_on(workpl
     assert workplace.files("grown") == workplace.files("whole")
 
 
-# Checkpoints that travel
-
-
 def test_a_run_that_was_begun_elsewhere_goes_on(workplace, train, ended, tmp_path):
     train(workplace, "laptop", 1)
     here, there = (json.dumps(workplace.settings(place, 2)) for place in ("laptop", "cluster"))
@@ -227,8 +224,6 @@ def test_anything_else_among_checkpoints_is_refused_before_a_byte_is_written(tmp
         packed.put_back(tmp_path / "begun.tar", tmp_path, configuration)
     assert [path.name for path in tmp_path.iterdir()] == ["begun.tar"]
 
-
-# Lengths that matter
 
 RATES = st.fixed_dictionaries(
     {},

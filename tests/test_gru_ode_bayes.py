@@ -1,25 +1,23 @@
 """GRU-ODE-Bayes and its relatives: held to the released loops in plain form, in float64, gradients included."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, noise
+from hypothesis import given
+from hypothesis import strategies as st
 from plain_gru_ode_bayes import plain_prediction, plain_walk
 from series_cases import drawn_rows, gradients_of, whole
 
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes
 from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes, Masks
+from hidden_dynamics.models.sporadic.path import KINDS, path
 
-
-class Task:
-    features, covariates, end = 3, 2, 200.0
-
-
-class Climate:
-    features, covariates, end = 5, 1, 200.0
-
-
+TASK = SimpleNamespace(features=3, covariates=2, end=200.0)
+CLIMATE = SimpleNamespace(features=5, covariates=1, end=200.0)
 SMALL = {"prep": 4, "end": 4.0, "delta": 0.25, "p_hidden": 6, "covariates_hidden": 5, "mixing": 1e-2}
 PENALTY = {"weight": 0.3}
 CASES = {
@@ -45,7 +43,7 @@ every_case = pytest.mark.parametrize("case", CASES)
 def made(case):
     cls, options = CASES[case]
     torch.manual_seed(1)
-    network = cls(Task(), 5, **SMALL | options).double()
+    network = cls(TASK, 5, **SMALL | options).double()
     with torch.no_grad():
         for k, parameter in enumerate(network.parameters()):  # biases too, which are alike at first
             parameter.add_(0.2 * noise(*parameter.shape, seed=k))
@@ -65,9 +63,6 @@ def ours(network, observations, masks=None):
 def assert_alike(network, found, expected):
     """Values, and the gradients of what they add up to."""
     assert_all_close(*([each.detach(), *gradients_of(each.sum(), network)] for each in (found, expected)), 1e-11)
-
-
-# The released loops
 
 
 @every_case
@@ -115,27 +110,24 @@ def test_an_observation_after_the_end_is_refused():
         made("full")(drawn(latest=80, rows=8))
 
 
-# As released
-
-
 def count(module):
     return sum(parameter.numel() for parameter in module.parameters())
 
 
 def test_networks_have_the_parameters_that_the_released_ones_use():
     """The released classes also have a second GRUCell and a classifier, which nothing reads: 15,405 and 22,905."""
-    ten, twenty = (GRUODEBayes(Climate(), 50, prep=prep) for prep in (10, 20))
-    attentive = ACEGRUODEBayes(Climate(), 50, {"weight": 0.1}, attention="released", prep=20)
+    ten, twenty = (GRUODEBayes(CLIMATE, 50, prep=prep) for prep in (10, 20))
+    attentive = ACEGRUODEBayes(CLIMATE, 50, {"weight": 0.1}, attention="released", prep=20)
     assert (count(ten), count(twenty)) == (27_235, 34_985) == (42_640 - 15_405, 57_890 - 22_905)
     assert count(attentive) == 34_985 + 7_500 == 65_390 - 22_905
-    assert count(ACEGRUODEBayes(Climate(), 50, {"weight": 0.1}, attention="fixed", prep=20)) == 34_985
-    augmented = GRUODEBayes(Climate(), 50, prep=20, augmented=5)
+    assert count(ACEGRUODEBayes(CLIMATE, 50, {"weight": 0.1}, attention="fixed", prep=20)) == 34_985
+    augmented = GRUODEBayes(CLIMATE, 50, prep=20, augmented=5)
     assert (augmented.dynamics.size, augmented.covariates_out.out_features) == (55, 50)
 
 
 def test_initial_weights_are_those_of_the_released_code():
     torch.manual_seed(0)
-    network = GRUODEBayes(Climate(), 400, prep=300)
+    network = GRUODEBayes(CLIMATE, 400, prep=300)
     for layer in (network.covariates_out, network.p_in, network.p_out):
         bound = (6 / sum(layer.weight.shape)) ** 0.5
         assert layer.weight.abs().max().item() == pytest.approx(bound, rel=0.02) and (layer.bias == 0.05).all()
@@ -154,30 +146,12 @@ def test_the_penalty_of_the_correlation_is_in_the_loss_and_has_no_gradient():
     assert_all_close(gradients_of(with_penalty, network), gradients_of(without, network), 1e-14)
 
 
-# Training in parts
-
-
-@pytest.mark.parametrize("part", ["hidden", "attention"])
-def test_a_part_learns_while_the_other_is_held_fixed(part):
-    network, observations = made("evolving, kept"), drawn()
-    whole = dict(zip(network.parameters(), gradients_of(ours(network, observations), network), strict=True))
-    parts = network.parts()
-    for name, parameters in parts.items():
-        for parameter in parameters:
-            parameter.requires_grad_(name == part)
-    found = torch.autograd.grad(ours(network, observations), parts[part])
-    assert_all_close(found, [whole[parameter] for parameter in parts[part]], 1e-12)
-
-
-# Dropout
-
-
 def test_dropout_is_drawn_anew_wherever_p_is():
     """A mask after a jump is the one before the next of that series where neither a step, of 0.25, nor another series'
     jump lies between."""
     times = np.float32([0.5, 0.6, 0.7, 2.0, 0.65])
     rows = Rows(times, np.ones((5, 3)), np.ones((5, 3), bool), np.array([4, 1]))
-    network = GRUODEBayes(Task(), 5, **SMALL | {"p_hidden": 50}).double().train()
+    network = GRUODEBayes(TASK, 5, **SMALL | {"p_hidden": 50}).double().train()
     masks = network.masks(batch_of(rows, np.array([0])))
     same = [torch.equal(masks.before[k], masks.after[k - 1]) for k in (1, 2, 3)]
     assert same == [False, True, False]
@@ -186,3 +160,52 @@ def test_dropout_is_drawn_anew_wherever_p_is():
     values = torch.cat([masks.start.flatten(), masks.before.flatten()])
     assert set(values.unique().tolist()) == {0.0, 1.25} and 0.6 < (values > 0).double().mean() < 0.95
     assert network.eval().masks(batch_of(rows, np.array([0]))) == Masks()
+
+
+def walked(observed, delta, end, way):
+    """The way of the released loop: (time, name of the state) of every event, and the steps before each jump.
+
+    A state is named by what made it: the steps and jumps so far, or, where all steps start alike, their start.
+    """
+    now, state, events, steps, passed, count, jumps, made = 0.0, (0, 0), [(0.0, (0, 0))], [], [], 0, 0, 0
+    for time in observed:
+        start = made
+        while now < time - 0.001 * delta:
+            made = start + 1 if way == "once" else made + 1 if way == "euler" else made
+            now += time - now if way == "still" else delta
+            count += 1
+            state = (made, jumps)
+            events.append((now, state))
+        steps.append(made)
+        passed.append(count)
+        jumps += 1
+        state = (made, jumps)
+        events.append((time, state))
+    while now < end:
+        made += way != "still"
+        now += end - now if way == "still" else delta
+        events.append((now, (made, jumps)))
+    return events, steps, passed, made
+
+
+def state_read(events, decimals, time):
+    """The state at the nearest rounded time, of equal times the first event, of equally near ones the earlier time."""
+    states = {}
+    for at, state in events:
+        states.setdefault(np.float32(np.around(at, decimals)), state)
+    times = np.array(sorted(states), dtype=np.float32)
+    return states[times[np.abs(times - np.float32(time)).argmin()]]
+
+
+@given(seed=st.integers(0, 10**6), count=st.integers(0, 12), delta=st.sampled_from([0.25, 0.1, 0.5, 1.0]))
+@pytest.mark.parametrize("way", KINDS)
+def test_a_path_is_that_of_the_released_loop(way, seed, count, delta):
+    rng = np.random.default_rng(seed)
+    observed = np.sort(rng.choice(60, count, replace=False)).astype(np.float32) / np.float32(10)
+    observed, end = observed.astype(np.float64), rng.choice([4.0, 5.9, 8.0])
+    found = path(observed, delta, end, way)
+    events, steps, passed, made = walked(observed, delta, end, way)
+    assert found.steps == steps and found.passed.tolist() == passed and found.last == made
+    targets = rng.integers(0, 100, 20) / 10
+    expected = [state_read(events, 2 if delta == 0.25 else 1, time) for time in targets]
+    assert found.states_at(targets).tolist() == [steps + jumps for steps, jumps in expected]

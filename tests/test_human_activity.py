@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import human_activity, prepared
 from hidden_dynamics.data.tag_reports import ACTIVITIES, CLASSES, TAGS, UNREAD
 
@@ -29,9 +28,6 @@ def report(
 
 def read(*lines: str) -> dict[str, np.ndarray]:
     return human_activity.parse("\n".join([*lines, ""]).encode())
-
-
-# -------------------------------------------------------------------------------------------------------- the sequences
 
 
 def test_eleven_activities_are_seven_classes():
@@ -98,14 +94,6 @@ def test_a_report_that_comes_late_is_put_in_its_place():
     assert read(report(0), report(0, name="C05"))["ids"].tolist() == [101, 305]
     early = read(report(5), report(0), report(8))  # the first in the text is not the first in time
     np.testing.assert_array_equal(early["times"], np.float32([0, 0.05, 0.08]))
-
-
-def test_the_registry_and_the_module_agree():
-    registry = load_datasets()
-    assert list(registry["human_activity"].files) == [human_activity.FILE]
-    for name in ("human_activity", "tagged_movements"):
-        assert tuple(registry[name].classes) == CLASSES
-    assert registry["tagged_movements"].originals == ("human_activity",)
 
 
 @pytest.mark.slow

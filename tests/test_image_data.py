@@ -23,8 +23,6 @@ def check_types(arrays: dict[str, np.ndarray]) -> None:
         assert array.flags.c_contiguous and array.base is None  # saved as it is, and keeps nothing else in memory
 
 
-# ------------------------------------------------------------------------------------------------------------- CIFAR-10
-
 RECORDS = 4
 BATCHES = [*cifar10.FILES["train"], *cifar10.FILES["test"]]
 
@@ -84,8 +82,6 @@ def test_cifar10_from_a_mirror(from_mirror):
         assert (mean / 255, spread / 255) == pytest.approx(expected, abs=1e-4)
 
 
-# ----------------------------------------------------------------------------------------------------------------- SVHN
-
 COUNTS = {"train": 12, "test": 5}
 
 
@@ -118,9 +114,6 @@ def test_svhn_has_images_first_and_ten_is_the_digit_0(tmp_path: Path, dtype):
     assert arrays["train_labels"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2]
 
 
-# ------------------------------------------------------------------------------------------------------- smaller images
-
-
 def test_a_pixel_becomes_the_mean_of_four_rounded_to_a_whole_level_halves_up():
     fours = [(0, 0, 0, 1), (0, 0, 1, 1), (0, 1, 1, 1), (1, 1, 1, 1), (254, 255, 255, 255), (0, 255, 0, 255)]
     whole = np.array(fours, np.uint8).reshape(-1, 2, 2)
@@ -151,9 +144,6 @@ def test_cifar10_is_averaged_color_by_color(tmp_path: Path):
     whole, small = cifar10.prepare(tmp_path, {})["test_images"], cifar10.prepare(tmp_path, {"side": 16})["test_images"]
     fours = whole[:, 0:2, 2:4].astype(int).sum((1, 2))
     assert np.array_equal(small[:, 0, 1], (fours + 2) // 4) and small.shape == (RECORDS, 16, 16, 3)
-
-
-# --------------------------------------------------------------------------------------------------------------- digits
 
 
 @pytest.mark.parametrize("enlarge", [1, 2, 3])

@@ -56,9 +56,6 @@ def everything(task: ImageClassification, epoch: int = 1) -> tuple[torch.Tensor,
     return task.batch(epoch, np.arange(task.train_size))
 
 
-# ---------------------------------------------------------------------------------------------------------------- crops
-
-
 @pytest.mark.parametrize(("channels", "pad", "crop"), [(3, 2, 5), (1, 0, 6), (1, 3, 6), (3, 0, 1), (3, 6, 4)])
 def test_the_crops_are_those_of_the_padded_image_at_every_place(channels: int, pad: int, crop: int):
     arrays = noise(channels)
@@ -70,23 +67,6 @@ def test_the_crops_are_those_of_the_padded_image_at_every_place(channels: int, p
         for column in range(places):
             expected = padded[:, row : row + crop, column : column + crop].transpose(0, 3, 1, 2)
             assert np.array_equal(task.crops[:, :, row, column].numpy(), expected)
-
-
-def test_a_batch_is_cut_from_its_images_at_the_drawn_places():
-    arrays = noise()
-    task = task_of(arrays, select_on="test")
-    padded = np.pad(arrays["train_images"], ((0, 0), (PAD, PAD), (PAD, PAD), (0, 0)))
-    chosen = np.array([3, 59, 0, 17, 3])
-    crops, labels = task.batch(4, chosen)
-    assert crops.shape == (5, 3, CROP, CROP) and crops.dtype == torch.float32
-    assert labels.dtype == torch.int64 and labels.tolist() == arrays["train_labels"][chosen].tolist()
-    for crop, index in zip(crops, chosen, strict=True):
-        candidates = [
-            padded[index, row : row + CROP, column : column + CROP] / np.float32(255)
-            for row in range(PLACES)
-            for column in range(PLACES)
-        ]
-        assert sum(np.array_equal(crop.permute(1, 2, 0).numpy(), candidate) for candidate in candidates) == 1
 
 
 def test_the_places_are_uniform_and_rows_and_columns_independent():
@@ -152,9 +132,6 @@ def test_a_batch_is_taken_in_bulk():
     assert task.crops.untyped_storage().nbytes() == task.train_size * 3 * (SIDE + 2 * PAD) ** 2
 
 
-# ------------------------------------------------------------------------------------------------------------- held out
-
-
 def numbers_of(parts: torch.Tensor) -> np.ndarray:
     """Which image of `numbered` each of `parts`, (n, 3, H, W), is."""
     return (parts[:, 1].int() + 256 * parts[:, 2].int()).amax((1, 2)).numpy()
@@ -180,9 +157,6 @@ def test_nothing_is_held_out_where_the_test_set_chooses():
     task = task_of(select_on="test")
     assert task.train_size == COUNT and "validation" not in task.images
     assert not task.validated  # the test is what `evaluate` does
-
-
-# ----------------------------------------------------------------------------------------------------------- evaluation
 
 
 class Linear(nn.Module):
@@ -250,9 +224,6 @@ def test_loss_and_accuracy_are_those_of_the_whole_set(monkeypatch, select_on: st
 def test_a_network_that_gives_something_else_is_named(use):
     with pytest.raises(UserError, match="Flatten: .*ImageOutput, and this one gives a Tensor.*ImageNetwork"):
         use(task_of(), nn.Flatten())
-
-
-# ------------------------------------------------------------------------------------------------------- wrong settings
 
 
 @pytest.mark.parametrize("changes", [{"crop": 7}, {"pad": 7}, {"validation": 60}])

@@ -14,108 +14,63 @@ from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.constructors import arguments_of
 from hidden_dynamics.configuration.entries import typed
 
-OPTIMISERS = "training.optimisers.main"
-
-
-def of_model(task, model, **hyperparameters):
-    return {task: {"models": {model: {"hyperparameters": hyperparameters}}}}
-
-
-def of_training(task, **training):
-    return {task: {"training": training}}
-
-
-def of_optimiser(task, **arguments):
-    return of_training(task, optimisers={"main": arguments})
-
-
-def of_settings(task, **settings):
-    return {task: {"settings": settings}}
-
-
-def of_data(task, **data):
-    return {task: {"data": data}}
-
-
-# the change of tasks, and the key of the task that is named, without the model's
-HYPERPARAMETERS = [
-    (of_model("mnist", "momentum_lstm", muu=0.6), "muu"),
-    (of_model("mnist", "momentum_lstm", mu="x"), "mu"),
-    (of_model("mnist", "momentum_lstm", mu=1.5), "mu"),
-    (of_model("mnist", "momentum_lstm", mu=None), "mu"),
-    (of_model("mnist", "momentum_lstm", s=-1.0), "s"),
-    (of_model("mnist", "adam_lstm", beta=1.0), "beta"),
-    (of_model("mnist", "adam_lstm", eps=0), "eps"),
-    (of_model("mnist", "lstm", mu=0.6), "mu"),
-    (of_model("mnist", "lstm", hidden_size=-1), "hidden_size"),
-    (of_model("mnist", "lstm", hidden_size=10**12), "hidden_size"),
-    (of_model("mnist", "lstm", hidden_size="many"), "hidden_size"),
-    (of_model("mnist", "lstm", forget_bias="x"), "forget_bias"),
-    (of_model("mnist", "lstm", forget_fill="twice"), "forget_fill"),
-    (of_model("mnist", "lstm", readout="kaimin"), "readout"),
-    (of_model("mnist", "lstm", backend="fast"), "backend"),
-    (of_model("mnist", "sr_lstm", restart=1.5), "restart"),
-    (of_model("mnist", "sr_lstm", restart=0), "restart"),
-    (of_model("mnist", "sr_lstm", restart=float("nan")), "restart"),
-    (of_model("pmnist_dtriv", "dtriv", initialisation=3), "initialisation"),
-    (of_model("ptb", "lstm", layers=0), "layers"),
-    (of_model("ptb", "lstm", embedding=400), "embedding"),
-    (of_model("ptb", "lstm", dropouts={"wight": 0.5}), "dropouts.wight"),
-    (of_model("ptb", "lstm", dropouts={"weight": 1.5}), "dropouts.weight"),
-    (of_model("ptb", "lstm", initialisation="orthogonl"), "initialisation"),
-    (of_model("mnist_images", "ode_net", padding="one"), "padding"),
-    (of_model("mnist_images", "ode_net", solver={"methd": "rk4"}), "solver.methd"),
-    (of_model("mnist_images", "ode_net", solver={"method": "rk5"}), "solver.method"),
-    (of_model("mnist_images", "ode_net", solver={"rtol": -1.0}), "solver.rtol"),
-    (of_model("mnist_images", "ode_net", solver="rk4"), "solver"),
-    (of_model("mnist_images", "ace_ode_net", penalty={"norm": 3}), "penalty.norm"),
-    (of_model("mnist_images", "resnet", solver={"method": "rk4"}), "solver"),
-    (of_model("ushcn", "gru_ode_bayes", solver="eulr"), "solver"),
-    (of_model("ushcn", "gru_ode_bayes", delta=0), "delta"),
-    (of_model("ushcn", "gru_simple", dropout=2), "dropout"),
-    (of_model("physionet", "latent_ode", encoder="gru"), "encoder"),
-    (of_model("physionet", "latent_ode", samples=0), "samples"),
-    (of_model("physionet", "ode_rnn", unit=50), "unit"),
-    ({"mnist_ablation": {"models": {"momentum_lstm": {"grid": {"muu": [0.1]}}}}}, "muu"),
+HYPERPARAMETERS = {  # of a model on a task, values that are refused
+    "mnist/momentum_lstm": {"muu": [0.6], "mu": ["x", 1.5, None], "s": [-1.0]},
+    "mnist/adam_lstm": {"beta": [1.0], "eps": [0]},
+    "mnist/lstm": {
+        **{"mu": [0.6], "hidden_size": [-1, 10**12, "many"], "forget_bias": ["x"], "forget_fill": ["twice"]},
+        **{"readout": ["kaimin"], "backend": ["fast"]},
+    },
+    "mnist/sr_lstm": {"restart": [1.5, 0, float("nan")]},
+    "pmnist_dtriv/dtriv": {"initialisation": [3]},
+    "ptb/lstm": {
+        **{"layers": [0], "embedding": [400], "dropouts.wight": [0.5], "dropouts.weight": [1.5]},
+        **{"initialisation": ["orthogonl"]},
+    },
+    "mnist_images/ode_net": {
+        **{"padding": ["one"], "solver.methd": ["rk4"], "solver.method": ["rk5"], "solver.rtol": [-1.0]},
+        **{"solver": ["rk4"]},
+    },
+    "mnist_images/ace_ode_net": {"penalty.norm": [3]},
+    "mnist_images/resnet": {"solver": [{"method": "rk4"}]},
+    "ushcn/gru_ode_bayes": {"solver": ["eulr"], "delta": [0]},
+    "ushcn/gru_simple": {"dropout": [2]},
+    "physionet/latent_ode": {"encoder": ["gru"], "samples": [0]},
+    "physionet/ode_rnn": {"unit": [50]},
+}
+OPTIMISER, MODEL = "training.optimisers.main", "models.momentum_lstm"
+OTHERS = [  # the task, the key that is set and its value; the key that is named, if that is another
+    *(("mnist", "settings.permutation", "x"), ("mnist", "settings.permutaton", "none", "settings")),
+    *(("ptb", "settings.bptt", 0), ("ushcn", "settings.until", "late"), ("physionet", "settings.validation", 1.5)),
+    *(("copying_1k", "settings.length", 3, "settings"), ("copying_1k", "data.blank", 5, "data")),
+    *(("mnist", "data.enlarge", "x"), ("physionet", "data.stays", 0)),
+    *(("mnist", f"{OPTIMISER}.alpha", "x"), ("mnist", f"{OPTIMISER}.momentum", -1)),
+    *(("mnist", f"{OPTIMISER}.aplha", 0.9, OPTIMISER), ("mnist", f"{OPTIMISER}.betas", [0.9, 0.99], OPTIMISER)),
+    *(("mnist", "training.iterations_per_epoch", 7), ("mnist", "training.alternating", True)),
+    *(("mnist", "training.rates.drops", [2], "training.rates"), ("ptb", "training.rates.scale", 2, "training.rates")),
+    ("mnist", "training.record_predictions", True),
+    ("mnist_ablation", f"{MODEL}.grid.muu", [0.1], f"{MODEL}.hyperparameters.muu"),
 ]
-OTHERS = [
-    (of_settings("mnist", permutation="x"), "settings.permutation"),
-    (of_settings("mnist", permutaton="none"), "settings"),
-    (of_settings("ptb", bptt=0), "settings.bptt"),
-    (of_settings("ushcn", until="late"), "settings.until"),
-    (of_settings("physionet", validation=1.5), "settings.validation"),
-    (of_settings("copying_1k", length=3), "settings"),
-    (of_data("mnist", enlarge="x"), "data.enlarge"),
-    (of_data("copying_1k", blank=5), "data"),
-    (of_data("physionet", stays=0), "data.stays"),
-    (of_optimiser("mnist", alpha="x"), f"{OPTIMISERS}.alpha"),
-    (of_optimiser("mnist", aplha=0.9), OPTIMISERS),
-    (of_optimiser("mnist", betas=[0.9, 0.99]), OPTIMISERS),
-    (of_optimiser("mnist", momentum=-1), f"{OPTIMISERS}.momentum"),
-    (of_training("mnist", iterations_per_epoch=7), "training.iterations_per_epoch"),
-    (of_training("mnist", rates={"drops": [2]}), "training.rates"),
-    (of_training("ptb", rates={"scale": 2}), "training.rates"),
-    (of_training("mnist", alternating=True), "training.alternating"),
-    (of_training("mnist", record_predictions=True), "training.record_predictions"),
+CASES = [
+    *(
+        (task, f"models.{model}.hyperparameters.{key}", value)
+        for (task, model), refusals in ((name.split("/"), refusals) for name, refusals in HYPERPARAMETERS.items())
+        for key, values in refusals.items()
+        for value in values
+    ),
+    *OTHERS,
 ]
-
-
 read_once = functools.cache(loading.read_yaml)
 
 
-@pytest.mark.parametrize(
-    ("tasks", "key"),
-    [*HYPERPARAMETERS, *OTHERS],
-    ids=lambda given: given if isinstance(given, str) else "-".join(given),
-)
-def test_what_a_job_would_refuse_is_refused_before_the_first(configured, monkeypatch, tasks, key):
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case[:3])))
+def test_what_a_job_would_refuse_is_refused_before_the_first(configured, monkeypatch, case):
     monkeypatch.setattr(loading, "read_yaml", read_once)
-    (task,) = tasks
-    prefix = f"overrides.tasks.{task}."
-    if (tasks, key) in HYPERPARAMETERS:
-        prefix += f"models.{next(iter(tasks[task]['models']))}.hyperparameters."
-    with refused(file="config.yaml", key=prefix + key):
-        check_runs(configured(overrides={"tasks": tasks}, only=[task]))
+    task, key, value, named = (*case, case[1])[:4]
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    with refused(file="config.yaml", key=f"overrides.tasks.{task}.{named}"):
+        check_runs(configured(overrides={"tasks": {task: value}}, only=[task]))
 
 
 # Of a user's own: what is not known is passed over, and nothing is refused for that.

@@ -4,38 +4,15 @@ import functools
 from dataclasses import replace
 
 import numpy as np
+import plain_latent_ode as released
 import pytest
 import torch
 from cases import assert_all_close, noise
-from plain_latent_ode import (
-    FixedRate,
-    Flow,
-    PlainRate,
-    PoissonRate,
-    dense_of,
-    halves,
-    plain_batch,
-    plain_bound,
-    plain_correlations,
-    plain_divergence,
-    plain_fully_connected,
-    plain_latent_ode,
-    plain_likelihood,
-    plain_mse,
-    plain_ode_rnn,
-    plain_poisson,
-    plain_rows_loss,
-    plain_series_loss,
-    rows_of,
-    vectorised_likelihood,
-    vectorised_mse,
-    without_times_of_zeros,
-)
 from plain_rnn_series import plain_classic, plain_rnn_vae
-from series_cases import RECONSTRUCTING, gradients_of, shaken
+from series_cases import RECONSTRUCTING, gradients_of, shaken, task_of
 
 from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE
-from hidden_dynamics.models.latent_family.family import SeriesBatch, log_likelihood, mean_squared_error
+from hidden_dynamics.models.latent_family.family import SeriesBatch, label_loss, log_likelihood, mean_squared_error
 from hidden_dynamics.models.latent_family.latent_ode import SOLVER, LatentODE
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNN
 from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson
@@ -47,22 +24,11 @@ D, SERIES = 4, 7
 TOLERANCE = 1e-10
 
 
-class Task:
-    """Of a label of each series, of each row, or of none."""
-
-    features = D
-
-    def __init__(self, labels):
-        self.labels, self.classes = labels, 5 if labels == "rows" else 1
-
-
 def drawn(seed=0, latest=40, rows=6, unseen=(2,), labels=None, until=None, early=False, weight=0.37):
     """A batch with a series of one row, one whose rows all are late, rows without an entry, and features not seen.
 
-    Args:
-        latest: whole units of time that rows may fall on: the more, the smaller the gaps in comparison to the span.
-        until: of `latest`; rows later than that are targets, and the others context.
-        early: there is no target at the last union time.
+    Rows fall on whole units of time up to `latest`; those later than `until` are targets, and the others context;
+    where it is `early`, there is no target at the last union time.
     """
     rng = np.random.default_rng(seed)
     lengths = np.array([1, rows, *rng.integers(2, rows + 1, SERIES - 2)])
@@ -102,11 +68,7 @@ def part(observations, start, stop):
     )
 
 
-BATCHES = {
-    "wide gaps": {},
-    "narrow gaps": {"latest": 400, "rows": 8},
-    "two times": {"latest": 1, "rows": 2},
-}
+BATCHES = {"wide gaps": {}, "narrow gaps": {"latest": 400, "rows": 8}, "two times": {"latest": 1, "rows": 2}}
 every_batch = pytest.mark.parametrize(
     ("form", "labels"),
     [
@@ -125,10 +87,10 @@ def plain_loss(predicted, divergence, logits, batch, extra=0.0):
     if batch.labels is not None and not batch.labels.is_floating_point():
         classes = torch.full((batch.targets.size, len(batch.targets.times)), -1)
         classes[batch.targets.series, batch.targets.rows_of_times()] = batch.labels
-        return plain_rows_loss(logits, classes) + extra
-    likelihoods = plain_likelihood(predicted, dense_of(batch.targets))
-    loss = plain_bound(likelihoods, divergence, batch.divergence_weight) + extra
-    return loss if batch.labels is None else loss + 100 * plain_series_loss(logits, batch.labels)
+        return released.rows_loss(logits, classes) + extra
+    likelihoods = released.likelihood(predicted, released.dense_of(batch.targets))
+    loss = released.bound(likelihoods, divergence, batch.divergence_weight) + extra
+    return loss if batch.labels is None else loss + 100 * released.series_loss(logits, batch.labels)
 
 
 def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found=None):
@@ -137,9 +99,9 @@ def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found
     The loss hardly depends on any sample but the likeliest. So the gradient is that of a sum of all answers, too.
     """
     found = network(batch) if found is None else found
-    pairs = [(found.values, rows_of(predicted, batch.targets))]
+    pairs = [(found.values, released.rows_of(predicted, batch.targets))]
     if logits is not None:
-        pairs.append((found.labels, logits if network.labels == "series" else rows_of(logits, batch.targets)))
+        pairs.append((found.labels, logits if network.labels == "series" else released.rows_of(logits, batch.targets)))
     pairs.append((found.divergence, torch.as_tensor(divergence, dtype=torch.float64)))
     pairs.append((network.loss(found, batch), plain_loss(predicted, divergence, logits, batch, extra)))
     scale = pairs[-1][1].detach().abs()
@@ -152,40 +114,31 @@ def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found
     assert_all_close(*(gradients_of(total, network) for total in sums), TOLERANCE)
 
 
-# What is learnt
-
-
 def test_likelihood_and_mse_are_those_of_the_loops_over_features():
     batch, predicted = drawn(3), noise(3, SERIES, 200, D)
-    dense = dense_of(batch.targets)
+    dense = released.dense_of(batch.targets)
     predicted = predicted[:, :, : len(dense.times)]
-    targets = rows_of(predicted, batch.targets)
-    likelihoods, mse = plain_likelihood(predicted, dense), plain_mse(predicted, dense)
+    targets = released.rows_of(predicted, batch.targets)
+    likelihoods, mse = released.likelihood(predicted, dense), released.mse(predicted, dense)
     assert_all_close([log_likelihood(targets, batch.targets)], [likelihoods], 1e-13)
-    assert_all_close([vectorised_likelihood(predicted, dense)], [likelihoods], 1e-13)
     assert_all_close([mean_squared_error(targets, batch.targets)], [mse], 1e-13)
-    assert_all_close([vectorised_mse(predicted, dense)], [mse], 1e-13)
-
-
-# ODE-RNN
+    assert label_loss(noise(3, 2, 5), torch.full((2,), -1)).item() == 0  # no row has a class
 
 
 @every_batch
 @pytest.mark.parametrize("steps", ["forwards", "backwards"])
 def test_an_ode_rnn_is_the_plain_one(form, labels, steps):
     torch.manual_seed(1)
-    network = shaken(ODERNN(Task(labels), 3, layers=1, units=4, gru_units=5, decoder_units=6, steps=steps))
+    network = shaken(ODERNN(task_of(labels, D, 5), 3, layers=1, units=4, gru_units=5, decoder_units=6, steps=steps))
     batch = drawn(labels=labels, **BATCHES[form])
-    predicted, states, last = plain_ode_rnn(
-        network, dense_of(batch.context), {"forwards": "forwards", "backwards": "released"}[steps]
+    predicted, states, last = released.ode_rnn(
+        network, released.dense_of(batch.context), {"forwards": "forwards", "backwards": "released"}[steps]
     )
     logits = None
     if labels is not None:
         logits = network.classifier(last).squeeze(1)[None] if labels == "series" else network.classifier(states)
     assert_alike(network, batch, predicted, 0.0, logits)
 
-
-# Recurrent networks
 
 CLASSIC = [name for name in RECONSTRUCTING if "ODE" not in name]
 
@@ -196,12 +149,12 @@ def test_a_recurrent_network_is_the_plain_one(form, labels, name):
     """At two times the biases are 0 as at first: a decay's exponent is where the clamp begins, with half a gradient."""
     cls, options = RECONSTRUCTING[name]
     torch.manual_seed(1)
-    network = cls(Task(labels), 3, units=4, **options).double()
+    network = cls(task_of(labels, D, 5), 3, units=4, **options).double()
     if form != "two times":
         shaken(network)
     batch = drawn(labels=labels, **BATCHES[form])
     told = {key: options.get(key) for key in ("gap", "mean")} | {"decay_gaps": options.get("decay_gaps", "all")}
-    predicted, states = plain_classic(network, dense_of(batch.context), **told)
+    predicted, states = plain_classic(network, released.dense_of(batch.context), **told)
     logits = None
     if labels is not None:
         logits = network.classifier(states[:, :, -1]).squeeze(2) if labels == "series" else network.classifier(states)
@@ -213,21 +166,21 @@ def test_a_recurrent_network_is_the_plain_one(form, labels, name):
 @pytest.mark.parametrize(("order", "gap"), [("time", "to_last"), ("patients", "to_last"), ("time", "to_next")])
 def test_an_rnn_vae_is_the_plain_one(until, labels, order, gap):
     torch.manual_seed(1)
-    network = shaken(RNNVAE(Task(labels), 3, recognition_size=5, units=4, order=order, gap=gap))
+    network = shaken(RNNVAE(task_of(labels, D, 5), 3, recognition_size=5, units=4, order=order, gap=gap))
     batch = drawn(labels=labels, until=until)
     torch.manual_seed(2)
     found = network(batch)
     torch.manual_seed(2)
     sample = torch.randn(SERIES, 3, dtype=torch.float64)
     times = batch.targets.times
-    predicted, states, mean, deviation = plain_rnn_vae(network, dense_of(batch.context), times, sample, order, gap)
+    predicted, states, mean, deviation = plain_rnn_vae(
+        network, released.dense_of(batch.context), times, sample, order, gap
+    )
     logits = None
     if labels is not None:
         logits = network.classifier(mean).t() if labels == "series" else network.classifier(states)
-    assert_alike(network, batch, predicted, plain_divergence(mean, deviation), logits, found=found)
+    assert_alike(network, batch, predicted, released.divergence(mean, deviation), logits, found=found)
 
-
-# Latent-ODE
 
 LATENT = {"recognition_size": 5, "recognition_layers": 1, "generative_layers": 1, "units": 6, "gru_units": 4}
 L, K = 3, 2
@@ -235,7 +188,7 @@ L, K = 3, 2
 
 def made(cls, labels, **options):
     torch.manual_seed(1)
-    return shaken(cls(Task(labels), L, samples=K, **LATENT | options)).train()
+    return shaken(cls(task_of(labels, D, 5), L, samples=K, **LATENT | options)).train()
 
 
 def assert_latent(network, batch, rate, features=D, extra=None, below=None, seed=2, **options):
@@ -244,19 +197,21 @@ def assert_latent(network, batch, rate, features=D, extra=None, below=None, seed
     torch.manual_seed(seed)
     found = network(batch, sample)
     torch.manual_seed(seed)
-    walk = plain_latent_ode(network, dense_of(batch.context), batch.targets.times, sample, rate, below, **options)
+    walk = released.latent_ode(
+        network, released.dense_of(batch.context), batch.targets.times, sample, rate, below, **options
+    )
     size, logits = network.size, None
     if network.labels == "rows":
         logits = network.classifier(walk.states[..., :size])
     elif network.labels == "series":
         logits = network.classifier(walk.z if network.label_from == "start" else walk.end[..., :size]).squeeze(2)
-    added = 0.0 if extra is None else extra(walk, dense_of(batch.targets))
-    divergence = plain_divergence(walk.mean, walk.deviation)
+    added = 0.0 if extra is None else extra(walk, released.dense_of(batch.targets))
+    divergence = released.divergence(walk.mean, walk.deviation)
     assert_alike(network, batch, walk.predicted, divergence, logits, added, found)
 
 
 def flow(network):
-    return Flow(network.integral.dynamics.network)
+    return released.Flow(network.integral.dynamics.network)
 
 
 @pytest.mark.parametrize("encoder", ["ode", "rnn"])
@@ -290,12 +245,12 @@ def test_an_augmented_latent_ode_is_the_plain_one(labels, label_from):
 def test_a_latent_ode_with_a_poisson_process_is_the_plain_one(until, labels, label_from, early, unobserved):
     network = made(LatentODEPoisson, labels, label_from=label_from, unobserved=unobserved)
     dynamics = network.integral.dynamics
-    rate = PoissonRate(dynamics.flow.network, dynamics.rate, D)
+    rate = released.PoissonRate(dynamics.flow.network, dynamics.rate, D)
 
     def extra(walk, targets):
         integrals = 100 * (walk.states[:, :, -1] - walk.states[:, :, 0])[..., 2 * L :]
         logs = dynamics.rate(walk.states[..., L : 2 * L])
-        return -0.1 * plain_poisson(logs, integrals, targets, unobserved).mean()
+        return -0.1 * released.poisson(logs, integrals, targets, unobserved).mean()
 
     assert_latent(network, drawn(labels=labels, until=until, early=early), rate, extra=extra, beside=D)
 
@@ -314,21 +269,18 @@ def test_an_ace_latent_ode_is_the_plain_one(variant, until, labels):
     solver = SOLVER | {"rtol": 1e-2, "atol": 1e-2} if variant["rate"] == "random" else SOLVER  # hundreds of steps else
     network = made(ACELatentODE, labels, penalty={"weight": 0.01}, solver=solver, **variant)
     f, g = (each.network for each in (network.integral.dynamics.f, network.integral.dynamics.g.cell))
-    rate = PlainRate(f, g, variant["mixing"], variant["rate"])
-    assert_latent(network, drawn(labels=labels, until=until), rate, below=plain_correlations)
+    rate = released.PlainRate(f, g, variant["mixing"], variant["rate"])
+    assert_latent(network, drawn(labels=labels, until=until), rate, below=released.correlations)
 
 
 @every_label
 def test_ace_latent_odes_with_other_attentions_are_the_plain_ones(labels):
     fixed = made(ACELatentODE, labels, penalty={"weight": 0.01}, attention="fixed")
-    assert_latent(fixed, drawn(labels=labels), FixedRate(fixed.integral.dynamics.f.network))
+    assert_latent(fixed, drawn(labels=labels), released.FixedRate(fixed.integral.dynamics.f.network))
     connected = made(ACELatentODE, labels, penalty={"weight": 0.01}, attention="fc")
     f, g = (each.network for each in (connected.integral.dynamics.f, connected.integral.dynamics.g.cell))
-    below = functools.partial(plain_fully_connected, connected.q)
-    assert_latent(connected, drawn(labels=labels), PlainRate(f, g, "softmax", "moments"), below=below)
-
-
-# Batches, as the released loader makes them
+    below = functools.partial(released.fully_connected, connected.q)
+    assert_latent(connected, drawn(labels=labels), released.PlainRate(f, g, "softmax", "moments"), below=below)
 
 
 def arrays_of(series=15, seed=0):
@@ -361,11 +313,11 @@ def test_batches_as_released_are_the_plain_ones(targets, seed):
         low[d], high[d] = values[mask[:, d], d].min(), values[mask[:, d], d].max()
     for part in ("train", "test"):
         rows = [slice(starts[s], starts[s] + arrays["lengths"][s]) for s in task.parts[part]]
-        whole = plain_batch([(arrays["times"][r], values[r], mask[r]) for r in rows], low, high)
-        halved = halves(whole) if targets == "extrapolation" else (whole, whole)
+        whole = released.batch([(arrays["times"][r], values[r], mask[r]) for r in rows], low, high)
+        halved = released.halves(whole) if targets == "extrapolation" else (whole, whole)
         batch = task.part(part)
         for found, dense in zip((batch.context, batch.targets), halved, strict=True):
-            expected, ours = without_times_of_zeros(dense), dense_of(found)
+            expected, ours = released.without_times_of_zeros(dense), released.dense_of(found)
             assert len(expected.times) < len(dense.times)
             assert_all_close([ours.times.double()], [expected.times], 1e-7)
             assert_all_close([ours.values.double()], [expected.values], 1e-7)

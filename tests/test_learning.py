@@ -27,10 +27,11 @@ PARTS = ("hidden", "attention")
 
 
 class Gated(nn.Module):
-    """(x W) * sigmoid(x V), trained in turn: W is the hidden part, V the attention's."""
+    """(x W) * sigmoid(x V), trained in turn: W is the hidden part, V the attention's; they may be two groups."""
 
-    def __init__(self):
+    def __init__(self, groups=("main",)):
         super().__init__()
+        self.groups = groups
         self.hidden = nn.Parameter(noise(4, 3, seed=1))
         self.attention = nn.Parameter(noise(4, 3, seed=2))
 
@@ -41,7 +42,10 @@ class Gated(nn.Module):
         return {"hidden": [self.hidden], "attention": [self.attention]}
 
     def parameter_groups(self):
-        return {"main": list(self.parameters())}
+        both = [self.hidden, self.attention]
+        return (
+            {"main": both} if len(self.groups) == 1 else {name: [p] for name, p in zip(self.groups, both, strict=True)}
+        )
 
 
 class Whole(Gated):
@@ -72,10 +76,16 @@ class Fitting(TaskOfParts):
         self.calls.append((arguments[1:], values_of(network)))
         loss = self.plain(network, *arguments)
         if len(self.calls) == self.broken:
-            if isinstance(self.value, Exception):
+            if self.value is BACKWARD:
+                loss.register_hook(self.fail)
+            elif isinstance(self.value, Exception):
                 raise self.value
-            return loss * self.value
+            else:
+                loss = loss * self.value
         return loss
+
+    def fail(self, gradient):
+        raise BACKWARD
 
     def evaluate(self, network):
         return {"test_loss": self.plain(network, (self.x, self.y)).item()}
@@ -89,12 +99,12 @@ def moved(before, after):
     return [name for name in before if not torch.equal(before[name], after[name])]
 
 
-def sgd(values, momenta, gradients, lr=0.1, momentum=0.9, weight_decay=0.05):
+def sgd(values, momenta, gradients, lr, momentum=0.9, weight_decay=0.05):
     """Of those that have a gradient, as torch documents it."""
     for name, gradient in gradients.items():
         gradient = gradient + weight_decay * values[name]
         momenta[name] = momentum * momenta[name] + gradient if name in momenta else gradient
-        values[name] = values[name] - lr * momenta[name]
+        values[name] = values[name] - lr[name] * momenta[name]
 
 
 def plain_gradients(task, values, names, part, clip_norm=None):
@@ -107,33 +117,43 @@ def plain_gradients(task, values, names, part, clip_norm=None):
     return {name: shrink * gradient for name, gradient in zip(names, found, strict=True)}
 
 
-# In turn
-
-
+@pytest.mark.parametrize("rates", [{"main": 0.1}, {"slow": 0.02, "fast": 0.1}], ids=["one group", "two groups"])
 @pytest.mark.parametrize("clip_norm", [None, 0.2, 1000.0])
 @pytest.mark.parametrize("alternating", [True, False, None])
-def test_an_iteration_is_a_step_of_sgd_as_written_plainly_for_each_part_or_for_all(alternating, clip_norm):
+def test_an_iteration_is_a_step_of_sgd_as_written_plainly_for_each_part_or_for_all(alternating, clip_norm, rates):
     """Clipping is of the norm of the part's gradient. What is given is the first loss."""
-    task, network = Fitting(), Gated()
-    steppers = optimisers.build(network, SGD)
-    values, momenta = values_of(network), {}
+    task, network = Fitting(), Gated(tuple(rates))
+    steppers = optimisers.build(network, {group: SGD["main"] | {"lr": lr} for group, lr in rates.items()})
+    values, momenta, lr = values_of(network), {}, dict(zip(PARTS, 2 * list(rates.values()), strict=False))
     turns = [(part, [part]) for part in PARTS] if alternating else [(None, PARTS)]
     settings = {"alternating": alternating, "clip_norm": clip_norm} if alternating is not None else {}
     for _ in range(4):
         expected = task.plain(network, (task.x, task.y), turns[0][0]).item()
         assert learn(task, network, steppers, (task.x, task.y), settings) == expected
         for part, names in turns:
-            sgd(values, momenta, plain_gradients(task, values, names, part, settings.get("clip_norm")))
+            sgd(values, momenta, plain_gradients(task, values, names, part, settings.get("clip_norm")), lr)
         for name, value in values_of(network).items():
             torch.testing.assert_close(value, values[name], rtol=1e-12, atol=1e-14)
     assert [arguments for arguments, _ in task.calls] == 4 * [(part,) if alternating else () for part, _ in turns]
 
 
-FAILURE = SolverFailure("state not finite", 0.5, 3, "forward")
+FORWARD, BACKWARD = (SolverFailure("state not finite", 0.5, 3, during) for during in ("forward", "backward"))
 
 
-def a_learning(broken, value, frozen=()):
-    """What an iteration that breaks at this loss leaves: the task, the network, what it gave or raised."""
+@pytest.mark.parametrize(
+    ("broken", "frozen", "value"),
+    [
+        *(
+            (broken, [], value)
+            for broken in (1, 2)
+            for value in (1.0, math.nan, math.inf, -math.inf, FORWARD, BACKWARD)
+        ),
+        *((1, [part], value) for part in PARTS for value in (math.nan, FORWARD)),
+    ],
+    ids=str,
+)
+def test_a_loss_that_is_not_finite_moves_nothing_and_the_parts_before_it_have_learnt(broken, frozen, value):
+    """Afterwards the parameters have gradients that had them before."""
     task, network = Fitting(broken, value), Gated()
     for name in frozen:
         getattr(network, name).requires_grad_(False)
@@ -141,48 +161,12 @@ def a_learning(broken, value, frozen=()):
         outcome = learn(task, network, optimisers.build(network, SGD), (task.x, task.y), ALTERNATING)
     except SolverFailure as failure:
         outcome = failure
-    return task, network, outcome
-
-
-@pytest.mark.parametrize(
-    ("broken", "frozen", "value"),
-    [
-        *((broken, [], value) for broken in (1, 2) for value in (1.0, math.nan, FAILURE)),
-        *((1, [part], value) for part in PARTS for value in (math.nan, FAILURE)),
-    ],
-    ids=str,
-)
-def test_afterwards_the_parameters_have_gradients_that_had_them_before(broken, frozen, value):
-    _, network, _ = a_learning(broken, value, frozen)
     assert [name for name, parameter in network.named_parameters() if not parameter.requires_grad] == frozen
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, FAILURE], ids=str)
-def test_a_loss_that_is_not_finite_moves_nothing_and_the_parts_before_it_have_learnt(value):
-    for broken in (1, 2):
-        task, network, outcome = a_learning(broken, value)
-        assert outcome is value if value is FAILURE else not math.isfinite(outcome)
-        assert len(task.calls) == broken
-        assert moved(task.calls[-1][1], values_of(network)) == []
-        assert moved(task.calls[0][1], values_of(network)) == (["hidden"] if broken == 2 else [])
-
-
-def test_a_failure_while_gradients_are_taken_leaves_requires_grad_as_it_was():
-    class Failing(Gated):
-        def forward(self, x):
-            result = super().forward(x)
-            result.register_hook(self.fail)
-            return result
-
-        def fail(self, gradient):
-            raise SolverFailure("step budget exceeded", 0.2, 9, "backward")
-
-    task, network = Fitting(), Failing()
-    before = values_of(network)
-    with pytest.raises(SolverFailure, match="backward"):
-        learn(task, network, optimisers.build(network, SGD), (task.x, task.y), ALTERNATING)
-    assert all(parameter.requires_grad for parameter in network.parameters())
-    assert moved(before, values_of(network)) == []
+    if value == 1.0:
+        return
+    assert outcome is value if value in (FORWARD, BACKWARD) else not math.isfinite(outcome)
+    assert len(task.calls) == broken and moved(task.calls[-1][1], values_of(network)) == []
+    assert moved(task.calls[0][1], values_of(network)) == (["hidden"] if broken == 2 else [])
 
 
 def spec_of(**training):
@@ -195,6 +179,8 @@ def test_a_network_without_parts_cannot_be_trained_in_turn(tmp_path):
     with pytest.raises(UserError, match=complaint):
         loops.run_loop(tmp_path, spec_of(alternating=True), task, Whole())
     assert task.calls == [] and list(tmp_path.iterdir()) == []
+    with pytest.raises(UserError, match="training.alternating: Regression has no loss of a part"):
+        loops.run_loop(tmp_path, spec_of(alternating=True), network=Gated())
     history, _ = loops.run_loop(tmp_path, spec_of(alternating=False), Fitting(), Whole())
     assert history.iteration == 9
 
@@ -204,9 +190,6 @@ def test_the_loop_takes_turns_within_every_iteration_and_records_the_first_loss(
     history, _ = loops.run_loop(tmp_path, spec_of(alternating=True), task, Gated())
     assert [arguments for arguments, _ in task.calls] == [("hidden",), ("attention",)] * 9
     assert len(history.losses) == history.iteration == 9
-
-
-# The schedule
 
 
 sizes = {"batch_size": st.integers(1, 40), "train_size": st.integers(1, 150), "epochs": st.integers(1, 4)}

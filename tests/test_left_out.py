@@ -1,32 +1,17 @@
 """Datasets that the user leaves out: their tasks have no runs, and what shows them says so by name."""
 
 import pytest
-from drawn import artifact_at, panels_of, words
-from judged import judged
-from made import curves_of, make_run, sources_of, summary_of
+from drawn import FigureRuns, artifact_at, panels_of, words
+from made import evidence_of
 
-from hidden_dynamics.artifacts import left_out_note, load_artifacts, load_claimed
+from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.artifacts.configured import configured as digest
-from hidden_dynamics.artifacts.kinds.curves import Curves
 from hidden_dynamics.artifacts.notes import scale_notes
-from hidden_dynamics.claims.expand import all_claims
-from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.runs import all_runs, runs_on
 
 WITHOUT = {"leave_out": ["svhn"]}
 SAID = "Left out by the user (leave_out): SVHN; so there are no runs of svhn_images."
-
-
-def drawn(name, root, leave_out, scale="evening"):
-    """An artifact of made-up runs."""
-    artifact = artifact_at(scale, name, leave_out=leave_out)
-    for run in artifact.runs:
-        make_run(root, artifact.configuration, run)
-    files = {"summary": summary_of(artifact)} if artifact.runs else {}
-    if isinstance(artifact, Curves):
-        files["curves"] = curves_of(artifact)
-    return artifact.draw(sources_of(artifact, root, **files))
 
 
 def test_a_task_that_is_left_out_has_no_runs(configured):
@@ -81,12 +66,8 @@ def test_what_shows_nothing_else_is_not_made_and_is_named(configured):
     everything, without = configured(scale="evening"), configured(scale="evening", **WITHOUT)
     artifacts = load_artifacts(without)
     assert load_artifacts(everything).keys() - artifacts.keys() == {"acenode_table3"}
-    last = {"acenode_silhouettes1", "acenode_silhouettes2"}  # of data that are not the paper's
-    assert {*[*load_claimed(everything)][-2:]} == last and {*[*load_claimed(without)][-3:]} == last | {"acenode_table3"}
-    assert (
-        left_out_note(without) == "Not made, as what they show is left out: acenode_table3."
-        and left_out_note(everything) == ""
-    )
+    assert left_out_note(without) == "Not made, as what they show is left out: acenode_table3."
+    assert left_out_note(everything) == ""
     assert {run.task for run in artifacts["acenode_table10"].runs} == {"mnist_images", "cifar10_images"}
 
 
@@ -99,27 +80,14 @@ def test_what_shows_nothing_else_is_not_made_and_is_named(configured):
     ],
 )
 def test_a_figure_has_the_panels_of_what_is_left(tmp_path, name, leave_out, panels):
-    figure = drawn(name, tmp_path, [leave_out])
+    figure = FigureRuns(tmp_path, name, "evening", leave_out=[leave_out]).draw()
     assert len(panels_of(figure)) == panels
     assert "Left out by the user" in words(figure)
 
 
-def test_a_table_has_no_numbers_of_what_is_left_out(tmp_path):
-    table = drawn("acenode_table10", tmp_path, ["svhn"])
+def test_a_table_has_no_numbers_of_what_is_left_out():
+    artifact = artifact_at("evening", "acenode_table10", **WITHOUT)
+    table = artifact.draw(evidence_of(artifact))
     ran = table.data.set_index(["task", "model"])["runs"]
-    assert set(ran["svhn_images"]) == {0} and set(ran["mnist_images"]) == {2}
+    assert set(ran.get("svhn_images", [0])) == {0} and set(ran["mnist_images"]) == {2}
     assert any(SAID in note for note in table.notes)
-
-
-def test_what_is_left_out_leaves_every_claim_and_each_to_what_is_made(configured):
-    everything, without = (load_claimed(configured(scale="paper", only=only)) for only in ([], ["adding"]))
-    whole, left = all_claims(everything), all_claims(without)
-    assert {one.same for own in whole.values() for one in own} == {one.same for own in left.values() for one in own}
-    made = [name for name, artifact in without.items() if not artifact.is_left_out]
-    assert made and sum(len(left[name]) for name in made) >= sum(len(whole[name]) for name in made)
-
-
-def test_claims_on_what_is_left_out_are_not_run_and_say_why():
-    without = judged(artifact_at("evening", "momentumrnn_table1", leave_out=["mnist"]))
-    assert without and {row["verdict"] for row in without.values()} == {NOT_RUN}
-    assert {row["reason"] for row in without.values() if row["task"] == "mnist"} == {"MNIST is left out"}

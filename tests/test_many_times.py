@@ -116,9 +116,6 @@ def test_fixed_steps_are_as_few_as_the_step_size_allows_and_counted(adjoint):
     assert dynamics.calls == (30 if adjoint else 15)
 
 
-# Rows of single series at single times
-
-
 def rows_at(times, many=3, series=4, seed=0):
     """Offsets and series of rows: at each time some of the series, at the first none."""
     random = torch.Generator().manual_seed(seed)
@@ -215,25 +212,6 @@ def test_steps_of_unequal_lengths_are_refused_of_a_method_that_takes_them_for_eq
         at(Integral(dynamics, Solver(method, step_size=0.1, adjoint=adjoint)), start, times)
 
 
-# Failures
-
-
-class Bursting(nn.Module):
-    """dy/dt = y^2, which from 2 is infinite at t = 1/2."""
-
-    def forward(self, t, y):
-        return y**2
-
-
-@either_gradient
-def test_a_solution_that_ends_between_two_times_is_named_with_its_time(adjoint):
-    times, start = torch.tensor([0.0, 0.25, 0.75, 1.0]), torch.tensor([[2.0, 0.5]], dtype=torch.float64)
-    with pytest.raises(SolverFailure) as caught:
-        at(Integral(Bursting(), Solver(adjoint=adjoint)), start, times)
-    assert (caught.value.cause, caught.value.during) == ("step size underflow", "forward")
-    assert caught.value.time == pytest.approx(0.5, abs=1e-4)
-
-
 @either_gradient
 def test_the_step_budget_is_that_of_all_times_together(adjoint):
     dynamics, times = Turning(), torch.linspace(0, 1, 11)
@@ -253,9 +231,6 @@ def test_a_state_that_is_no_number_at_the_last_time_is_found():
     with pytest.raises(SolverFailure) as caught:
         at(Integral(Late(), Solver("rk4", adjoint=False)), noise(1, 2), torch.tensor([0.0, 1.0, 2.0]))
     assert (caught.value.cause, caught.value.time) == ("state not finite", 2.0)
-
-
-# What many times cost
 
 
 def entries_made(solver, times):

@@ -39,9 +39,6 @@ class Answering(nn.Module):
         return self.answer(*given)
 
 
-# Pixels, images, copying, adding
-
-
 def test_of_classes_they_are_the_majority_and_the_frequencies():
     labels = np.array([3, 3, 3, 1], np.uint8)
     images = {
@@ -89,9 +86,6 @@ def test_of_sums_it_is_their_variance():
     assert task.test_set == {"size": 3, "positive": None}
 
 
-# Speech
-
-
 def utterances():
     rng, lengths = np.random.default_rng(3), {"train": [5, 9, 4, 9], "validation": [4, 8], "test": [10, 4, 5]}
     frames = {f"{split}_frames": rng.uniform(-50, 60, (sum(each), BINS)) for split, each in lengths.items()}
@@ -126,9 +120,6 @@ def test_of_speech_they_are_the_mean_the_frame_at_hand_and_ridge_regression(targ
     assert task.test_set == {"size": 3, "positive": None}
 
 
-# Language
-
-
 def test_of_a_text_it_is_the_training_texts_frequencies():
     arrays = {"train": [0, 0, 1, 0, 1], "validation": [0, 1, 2], "test": [2, 0, 1, 0], "vocabulary": list("abc")}
     sizes = {"validation": 1, "test": 2}
@@ -146,9 +137,6 @@ def test_of_a_text_it_is_the_training_texts_frequencies():
         assert task.naive[f"{split}_loss"] == {"word frequencies": pytest.approx(loss)}
         assert task.naive[f"{split}_perplexity"] == {"word frequencies": pytest.approx(math.exp(loss))}
     assert task.test_set == {"size": 2, "positive": None}
-
-
-# Series
 
 
 def test_of_sporadic_series_they_are_moments_the_last_value_and_the_series_own_mean():
@@ -219,9 +207,6 @@ def test_of_deaths_they_are_chance_and_of_activities_the_majority(stays):
     assert task.naive["test_time_point_accuracy"] == {"majority class": counts.max() / counts.sum()}
     assert task.naive["test_time_point_auc"] == {"chance": 0.5}
     assert task.test_set == {"size": counts.sum(), "positive": None}
-
-
-# Runs beside them
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import train as script
+from loops import CPU, assert_same
 
 from hidden_dynamics.configuration.runs import OUTPUTS, resolve
 from hidden_dynamics.data import prepared
@@ -16,7 +17,6 @@ from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.building import build
 from hidden_dynamics.training.checkpoint import Checkpoint
 
-CPU = torch.device("cpu")
 TASK, MODEL = "svhn_images", "ace_ode_net"  # whose maps are 2x2 here
 TRAIN, HELD_OUT, TEST, BATCH, EPOCHS = 35, 12, 20, 10, 3
 ITERATIONS = {"published": 6, "released": 9}  # in each epoch, what fills no batch is left out
@@ -37,25 +37,14 @@ def arrays():
 
 def settings_of(variant="published", max_steps=1000):
     solver = {"rtol": 0.2, "atol": 0.2, "adjoint": variant == "published", "max_steps": max_steps}
-    return {
-        "scale": "demo",
-        "variants": {"default": variant},
-        "overrides": {
-            "tasks": {
-                TASK: {
-                    "settings": {"crop": 8, "pad": 1, "validation": HELD_OUT},
-                    "sizes": {64: 4},
-                    "training": {
-                        "batch_size": BATCH,
-                        "epochs": EPOCHS,
-                        "evaluate_every": (TRAIN - HELD_OUT * (variant == "published")) // BATCH,  # after each epoch
-                        "rates": {"drops": [2]},
-                    },
-                    "models": {MODEL: {"hyperparameters": {"solver": solver}}},
-                }
-            }
-        },
+    every = (TRAIN - HELD_OUT * (variant == "published")) // BATCH  # after each epoch
+    task = {
+        "settings": {"crop": 8, "pad": 1, "validation": HELD_OUT},
+        "sizes": {64: 4},
+        "training": {"batch_size": BATCH, "epochs": EPOCHS, "evaluate_every": every, "rates": {"drops": [2]}},
+        "models": {MODEL: {"hyperparameters": {"solver": solver}}},
     }
+    return {"scale": "demo", "variants": {"default": variant}, "overrides": {"tasks": {TASK: task}}}
 
 
 class Run:
@@ -81,15 +70,6 @@ class Run:
         steppers = optimisers.build(self.network, spec["training"]["optimisers"])
         return loop.train(spec, self.task, self.network, steppers, Checkpoint(self.directory, "this run"), CPU)
 
-    def weights(self):
-        return {name: tensor.numpy().tobytes() for name, tensor in self.network.state_dict().items()}
-
-    def assert_same(self, history, other, expected):
-        """Bit for bit."""
-        for name in ("iteration", "losses", "metrics", "function_evaluations", "diverged_at", "failure"):
-            assert getattr(history, name) == getattr(expected, name), name
-        assert self.weights() == other.weights()
-
 
 @either_variant
 def test_evaluations_are_means_of_the_iterations_since_the_row_before(configured, tmp_path, variant):
@@ -100,16 +80,13 @@ def test_evaluations_are_means_of_the_iterations_since_the_row_before(configured
     last = max(range(EPOCHS), key=lambda k: history.metrics[k].get("validation_accuracy", k)) == EPOCHS - 1
     assert history.diverged_at is None and whole.tests == adjoint * (1 if last else 2)  # of the last weights, for items
     again = Run(configured, tmp_path, variant)
-    again.assert_same(again.train(), whole, history)
+    assert_same(again.train(), again.network, (history, whole.network))
     assert (again.batches, again.tests) == (0, 0)
     counts, every = np.array(history.function_evaluations), history.iteration // EPOCHS
     assert counts.shape == (history.iteration, 2) and np.all(counts[:, 0] > 0) and np.all((counts[:, 1] > 0) == adjoint)
     for k, row in enumerate(history.metrics):
         assert [row["nfe_forward"], row["nfe_backward"]] == counts[every * k : every * (k + 1)].mean(0).tolist()
         assert row["iteration"] == every * (k + 1)
-
-
-# Failures
 
 
 @contextlib.contextmanager
@@ -154,9 +131,7 @@ def test_a_solver_that_fails_ends_the_training_and_is_recorded(configured, tmp_p
     failure = history.failure
     assert (failure["during"], failure["cause"]) == (during, "state not finite") and failure["step"] >= 1
     assert 0 <= failure["time"] <= 1
-    assert run.tests == 1 + (
-        during == "test"
-    )  # on the weights of the best evaluation before it; there, of the last, too
+    assert run.tests == 1 + (during == "test")  # on the best evaluation's weights; there, of the last, too
     assert sum("test_accuracy" in row for row in history.metrics) == (during != "test")
     assert all(torch.isfinite(weight).all() for weight in run.network.state_dict().values())
 
@@ -168,7 +143,7 @@ def test_a_solver_that_fails_ends_the_training_and_is_recorded(configured, tmp_p
     assert about["reported"]["metric"] == "validation_accuracy"
 
     again = Run(configured, tmp_path)
-    again.assert_same(again.train(), run, history)
+    assert_same(again.train(), again.network, (history, run.network))
     assert (again.batches, again.tests) == (0, 0)
 
 

@@ -7,12 +7,10 @@ import math
 import pytest
 import scipy.linalg
 import torch
-from cases import Watching, assert_all_close, assert_close, assert_same, make_core, noise, of_filter, run
-from hypothesis import given
-from hypothesis import strategies as st
+from cases import Watching, assert_all_close, assert_close, make_core, noise
 from torch import nn
 
-from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
+from hidden_dynamics.models.recurrent.modrelu import modrelu
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV, MomentumDTRIV
 from hidden_dynamics.models.recurrent.trivialisation import (
     DynamicTrivialisation,
@@ -59,22 +57,6 @@ def skew_of(vector, size):
     return matrix - matrix.T
 
 
-# ---- the orthogonal matrix
-
-
-def test_two_dimensions_are_rotations():
-    """exp([[0, a], [-a, 0]]) = [[cos a, sin a], [-sin a, cos a]], and angles add up."""
-    module = orthogonal(2)
-    with torch.no_grad():
-        module.base.copy_(torch.eye(2))
-        module.skew.fill_(0.7)
-    matrix = module()
-    c, s = math.cos(0.7), math.sin(0.7)
-    assert_close(matrix, torch.tensor([[c, s], [-s, c]], dtype=torch.float64), 1e-15)
-    (slope,) = torch.autograd.grad(matrix[0, 1], module.skew)
-    assert_close(slope, torch.tensor([c], dtype=torch.float64), 1e-15)
-
-
 @pytest.mark.parametrize("size", [1, 2, 5, 12])
 @pytest.mark.parametrize("scale", [0.0, 1e-9, 1e-4, 1e-3, 3e-3, 0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 3.0, 10.0, 50.0])
 def test_exponentials_and_their_derivative_are_scipys(size, scale):
@@ -93,12 +75,6 @@ def test_exponentials_and_their_derivative_are_scipys(size, scale):
         slope = scipy.linalg.expm_frechet(a.detach().numpy(), skew_of(vector, size).numpy(), compute_expm=False)
         slopes.append((module.base @ torch.from_numpy(slope) * weight).sum())
     assert_close(grad, torch.stack(slopes).detach(), tolerance)
-
-
-@given(st.integers(2, 9), st.floats(0, 30), st.integers(0, 1000))
-def test_always_orthogonal(size, scale, seed):
-    assert off_orthogonal(orthogonal(size, scale=scale, seed=seed)()) < 1e-12
-    assert off_orthogonal(orthogonal(size, scale=scale, seed=seed, dtype=torch.float32)()) < 1e-6
 
 
 def test_single_precision_is_orthogonal_where_its_own_exponential_is_not_and_has_the_gradient_of_double():
@@ -156,18 +132,6 @@ def test_distribution_of_the_initial_angles():
     assert henaff.var().item() == pytest.approx(math.pi**2 / 3, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [*(({"K": K}, "K") for K in (0, -1, 1.5, True, "many", None)), ({"initialisation": "identity"}, "initialisation")],
-)
-def test_bad_options_are_named(options, named):
-    with pytest.raises(ValueError, match=f"{named} must be"):
-        DynamicTrivialisation(3, **options)
-
-
-# ---- the base
-
-
 def test_a_step_at_interval_1_is_riemannian_descent():
     """B := B exp(-lr S), S the gradient in the tangent space at B, by SGD."""
     module, weight, lr = orthogonal(5, K=1), noise(5, 5, seed=8), 0.1
@@ -222,53 +186,6 @@ def test_nearest_orthogonal():
     assert_close(nearest_orthogonal(q @ (s @ s.T + torch.eye(5))), q)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("K", [1, "∞"])
-def test_single_precision_stays_orthogonal_in_training(K):
-    torch.manual_seed(0)
-    model = MomentumDTRIV(1, 32, mu=0.6, s=0.9, K=K)
-    trainers = {
-        "main": torch.optim.RMSprop(model.parameter_groups()["main"], lr=7e-4),
-        "orthogonal": torch.optim.RMSprop(model.parameter_groups()["orthogonal"], lr=2e-3),
-    }
-    start, largest = model.orthogonal_l0().detach(), 0.0
-    for i in range(250):
-        for trainer in trainers.values():
-            trainer.zero_grad()
-        x = noise(6, 8, 1, seed=i).float()
-        (model(x)[0][-1].sum(1) - x[0, :, 0]).square().mean().backward()
-        for trainer in trainers.values():
-            trainer.step()
-        largest = max(largest, off_orthogonal(model.orthogonal_l0()), off_orthogonal(model.orthogonal_l0.base))
-    assert largest < 1e-5
-    assert torch.linalg.matrix_norm(model.orthogonal_l0() - start) > 0.5
-
-
-# ---- modrelu
-
-
-def test_modrelu_by_hand():
-    z = torch.tensor([[-2.0, -0.5, 0.0, 0.5, 2.0]] * 2).T
-    b = torch.tensor([-1.0, 0.25])
-    expected = torch.tensor([[-1.0, 0.0, 0.0, 0.0, 1.0], [-2.25, -0.75, 0.0, 0.75, 2.25]]).T
-    assert torch.equal(modrelu(z, b), expected)
-    h, _ = modrelu_rnn(z.unsqueeze(0).clone(), torch.zeros(2, 2), b, torch.zeros(5, 2))
-    assert torch.equal(h[0], expected)
-
-
-# ---- fused against reference
-
-
-@given(st.integers(1, 20), st.integers(1, 5), st.integers(1, 4), st.integers(2, 6), st.integers(0, 1000))
-def test_fused_is_reference_whatever_the_sizes(steps, batch, d, n, seed):
-    torch.manual_seed(seed)
-    fused = MomentumDTRIV(d, n, mu=0.5, s=0.7, K=1).double()
-    reference = copy.deepcopy(fused)
-    reference.backend = "reference"
-    x = noise(steps, batch, d, seed=seed)
-    assert_same(run(fused, x), run(reference, x), but=of_filter)
-
-
 @pytest.mark.parametrize("name", ["DTRIV", "Momentum, orthogonal"])
 def test_gradient_through_the_last_state_alone(name):
     """Without a gradient for the h of all steps, the backward takes another way."""
@@ -294,18 +211,6 @@ def test_momentum_is_the_equation(backend):
     assert_all_close([actual, end.h[0]], [torch.stack(outputs), h])
 
 
-def test_without_bias_the_norm_is_kept():
-    """b = 0 and no input: h_t = Q^T h_{t-1}, forward and backward."""
-    model = make("DTRIV")
-    with torch.no_grad():
-        model.bias_l0.zero_()
-    model.record_gradients = True
-    h, end = model(torch.zeros(STEPS, BATCH, D, dtype=torch.float64), noise(1, BATCH, N))
-    end.h.square().sum().backward()
-    assert_close(h.norm(dim=-1), noise(BATCH, N).norm(dim=-1).expand(STEPS, -1))
-    assert_close(model.gradient_norms, (2 * end.h.norm()).detach().expand(STEPS))
-
-
 def test_segments_share_the_matrix_until_it_changes():
     """One exponential for a sequence in segments; another one after an optimiser step, or for training."""
     model, x = make("DTRIV"), noise(9, BATCH, D)
@@ -321,9 +226,6 @@ def test_segments_share_the_matrix_until_it_changes():
     h, after = model(x[4:], second)
     assert not torch.equal(after.matrices[0][0], second.matrices[0][0])
     assert_close(h, model(x[4:], second.detach())[0])
-
-
-# ---- recording
 
 
 @pytest.mark.parametrize("name", ["Momentum, orthogonal", "Adam, orthogonal"])
@@ -355,9 +257,6 @@ def test_recorded_norms_are_those_of_retained_gradients(name, last_only):
         assert_close(model.gradient_norms, expected)
 
 
-# ---- making, copying, parameters
-
-
 def test_initialisation():
     """W: Kaiming normal, fan in, for a relu: std sqrt(2 / d)."""
     torch.manual_seed(0)
@@ -365,9 +264,6 @@ def test_initialisation():
     assert model.weight_ih_l0.std().item() == pytest.approx(math.sqrt(2 / 129), rel=0.02)
     assert model.bias_l0.abs().max() < 0.01
     assert model.bias_l0.min() < -0.009 and model.bias_l0.max() > 0.009
-
-
-# ---- errors
 
 
 def test_a_changed_output_is_noticed():

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from raw import pack
 from sklearn.model_selection import train_test_split
 
-from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import physionet2012, prepared
 from hidden_dynamics.data.physionet2012 import parse
 from hidden_dynamics.data.stay_records import PARAMETERS, QUANTUM
@@ -45,9 +44,6 @@ def plainly(content: bytes, quantum: float) -> tuple[list[float], list[dict[str,
         if parameter != "RecordID":
             measured[-1].setdefault(parameter, []).append(float(value))
     return times, measured
-
-
-# ---------------------------------------------------------------------------------------------------------- the records
 
 
 measurements = st.lists(
@@ -85,8 +81,6 @@ def test_records_without_a_newline_at_their_end_whose_first_rows_have_no_measure
         arrays = parse(texts, outcomes({5: 0, 6: 0}))
         assert arrays["lengths"].tolist() == [2, 2] and arrays["mask"].any(axis=1).tolist() == [False, True] * 2
 
-
-# ------------------------------------------------------------------------------------------------------------ the files
 
 NUMBERS = {"a": range(100, 106), "b": range(200, 206)}
 
@@ -144,16 +138,6 @@ def test_another_file_than_the_authors_is_refused_and_nothing_in_it_is_run(small
     path.write_bytes(b"version https://git-lfs.github.com/spec/v1") if ids is None else released(path, ids)
     with refused(file=path):
         physionet2012.prepare(small, {"order": "released"})
-
-
-def test_the_registry_and_the_module_agree():
-    registry = load_datasets()
-    dataset = registry["physionet2012"]
-    by_number = {f"{kind}" for name in "ab" for kind in (f"set-{name}.tar", f"Outcomes-{name}.txt")}
-    assert set(dataset.files_for({"sets": ["a"]})) == by_number
-    assert set(dataset.files_for({"order": "released"})) - by_number == {f"set-{name}_0.016.pt" for name in "ab"}
-    assert [file.count for name, file in dataset.files.items() if file.archive] == [4000] * 2
-    assert registry["intensive_care_stays"].originals == ("physionet2012",)
 
 
 @pytest.mark.slow

@@ -111,9 +111,6 @@ def test_what_cannot_be_written_is_named(tmp_path: Path):
         prepared.save(tmp_path / "data" / "toy.npz", ARRAYS, PROVENANCE)
 
 
-# ----------------------------------------------------------------------------------------------------------- the script
-
-
 SETTINGS = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 500, "seed": 1}
 COPYING = ("--dataset", "copying", "--settings", json.dumps(SETTINGS), "--raw", "nowhere")
 

@@ -1,6 +1,7 @@
 """Sequences of different lengths: what is run, and that it gives what the padded batch gives, gradients included."""
 
 import itertools
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 
 descending = st.lists(st.integers(1, 12), min_size=1, max_size=7).map(lambda lengths: sorted(lengths, reverse=True))
 D, N = 3, 5
+LAST_STEP, EVERY_STEP = (SimpleNamespace(input_size=D, output_size=4, every_step=every) for every in (False, True))
 LENGTHS = [23, 19, 19, 18, 7, 6, 1, 1]
 
 VARIANTS = [(*CORES[name], backend) for name in CORES for backend in ("fused", "reference")]
@@ -49,9 +51,6 @@ class Counting(nn.Module):
     def forward(self, x, state=None):
         self.seen.append(tuple(x.shape[:2]))
         return self.core(x, state)
-
-
-# ---- against the padded computation
 
 
 @pytest.mark.parametrize(("cls", "options", "backend"), VARIANTS)
@@ -107,29 +106,19 @@ def test_a_core_whose_state_cannot_be_cut_is_run_over_the_padded_batch(cls, monk
     assert_all_close(actual, with_gradients(padded, core, x, LENGTHS))
 
 
-# ---- segments
-
-
 @given(descending, st.integers(0, 40))
-def test_segments_cover_every_valid_step_in_order(lengths, segment_rows):
-    found = segments(torch.tensor(lengths), segment_rows)
-    assert found[0][0] == 0 and found[-1][1] == lengths[0]
-    assert all(one[1] == other[0] for one, other in itertools.pairwise(found))
-    for start, end, count in found:
-        assert start < end
-        assert count == sum(length > start for length in lengths)
+def test_segments_cover_every_valid_step_in_order_and_no_other_cuts_are_cheaper(lengths, segment_rows):
+    def segmented(cuts):
+        pieces = itertools.pairwise([0, *cuts, lengths[0]])
+        return [(start, end, sum(length > start for length in lengths)) for start, end in pieces]
 
+    def cost(pieces):
+        return sum((end - start) * count + segment_rows for start, end, count in pieces)
 
-@given(descending, st.integers(0, 40))
-def test_no_other_cuts_are_cheaper(lengths, segment_rows):
-    def cost(cuts):
-        pieces = list(itertools.pairwise([0, *cuts, lengths[0]]))
-        return sum((end - start) * sum(n > start for n in lengths) + segment_rows for start, end in pieces)
-
-    inner = range(1, lengths[0])
-    cheapest = min(cost(cuts) for k in range(len(inner) + 1) for cuts in itertools.combinations(inner, k))
-    found = segments(torch.tensor(lengths), segment_rows)
-    assert cost([end for _, end, _ in found[:-1]]) == cheapest
+    inner, found = range(1, lengths[0]), segments(torch.tensor(lengths), segment_rows)
+    assert found == segmented([end for _, end, _ in found[:-1]]) and all(start < end for start, end, _ in found)
+    ways = (cuts for k in range(len(inner) + 1) for cuts in itertools.combinations(inner, k))
+    assert cost(found) == min(cost(segmented(cuts)) for cuts in ways)
 
 
 @pytest.mark.parametrize("trailing", [(), (4,), (2, 3)])
@@ -138,19 +127,8 @@ def test_valid_steps_are_those_of_the_mask(trailing):
     assert torch.equal(valid_steps(x, torch.tensor(LENGTHS)), x[mask(LENGTHS, len(x))])
 
 
-# ---- networks
-
-
-class EveryStep:
-    input_size, output_size, every_step = D, 4, True
-
-
-class LastStep:
-    input_size, output_size, every_step = D, 4, False
-
-
 def test_a_network_of_the_last_step_takes_no_lengths():
-    network = RecurrentNetwork(LastStep, LSTM, hidden_size=N).double()
+    network = RecurrentNetwork(LAST_STEP, LSTM, hidden_size=N).double()
     assert network(noise(8, 3, D)).shape == (3, 4)
     with pytest.raises(ValueError, match="every step"):
         network(noise(8, 3, D), torch.tensor([8, 5, 3]))
@@ -162,7 +140,7 @@ def names(network, parameters):
 
 
 def test_without_groups_of_the_core_all_parameters_are_in_one():
-    network = RecurrentNetwork(EveryStep, LSTM, hidden_size=N)
+    network = RecurrentNetwork(EVERY_STEP, LSTM, hidden_size=N)
     groups = network.parameter_groups()
     assert list(groups) == ["main"]
     assert names(network, groups["main"]) == [name for name, _ in network.named_parameters()]
@@ -174,7 +152,7 @@ class Grouped(LSTM):
 
 
 def test_groups_of_the_core_are_kept_and_the_readout_joins_the_main_one():
-    network = RecurrentNetwork(EveryStep, Grouped, hidden_size=N, filter=Momentum(0.6, 0.9))
+    network = RecurrentNetwork(EVERY_STEP, Grouped, hidden_size=N, filter=Momentum(0.6, 0.9))
     groups = {name: names(network, group) for name, group in network.parameter_groups().items()}
     assert groups == {
         "main": ["core.weight_ih_l0", "core.bias_ih_l0", "readout.weight", "readout.bias"],

@@ -10,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from hidden_dynamics.data import (
-    folds,
-    intensive_care_stays,
-    ornstein_uhlenbeck,
-    ragged,
-    tagged_movements,
-)
+from hidden_dynamics.data import folds, intensive_care_stays, ornstein_uhlenbeck, ragged, tagged_movements, ushcn
 from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
 
 # Series, ticks, feature, value in tenths.
@@ -77,9 +71,6 @@ def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generate
     assert arrays["mask"].mean() == pytest.approx(observed, rel=0.1)
 
 
-# The splits
-
-
 @pytest.mark.parametrize("count", [3, 11, 250, 1107, 1114])
 def test_the_splits_are_those_of_their_script(count: int):
     np.random.seed(432)
@@ -118,3 +109,26 @@ def test_an_empty_fold_is_refused():
     fold = folds.Fold(train=np.array([3, 1]), validation=np.array([2]), test=np.array([0]))
     with refused("test", key="fold 4"):
         folds.released(fold, np.array([1, 2, 3, 9]), place=4)
+
+
+HEADER = ",".join(["ID", "Time", *(f"{kind}_{index}" for kind in ("Value", "Mask") for index in range(5))])
+# As their script writes them: ids as 0.0, times with the errors of a subtraction, rows of a series in any order.
+LINES = [
+    "7.0,0.30000000000018190,0.0,4.0,0.0,0.0,-2.25,0.0,1.0,0.0,0.0,1.0",
+    "7.0,0.1999999999998181,1.5,0.0,0.0,0.0,0.0,1.0,0.0,0.0,0.0,0.0",
+    "3.0,150.1,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,0.0",
+]
+
+
+def test_the_authors_file_is_sorted_as_their_loader_sorts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / ushcn.FILE
+    path.write_text("\n".join([HEADER, *LINES, ""]))
+    with refused("3 of 2", path):
+        ushcn.prepare(tmp_path, {})
+    monkeypatch.setattr(ushcn, "SERIES", 2)
+    monkeypatch.setattr(ushcn, "ROWS", 3)
+    arrays = ushcn.prepare(tmp_path, {})
+    assert arrays["ids"].tolist() == [3, 7] and arrays["lengths"].tolist() == [1, 2]
+    np.testing.assert_array_equal(arrays["times"], np.float32([150.1, 0.2, 0.3]))
+    assert arrays["values"].tolist() == [[0] * 5, [1.5, 0, 0, 0, 0], [0, 4, 0, 0, -2.25]]
+    assert np.argwhere(arrays["mask"]).tolist() == [[0, 3], [1, 0], [2, 1], [2, 4]]  # a 0 may be observed

@@ -12,10 +12,12 @@ import pytest
 import restore
 import yaml
 from conftest import ROOT, refused
-from published_here import COMMIT, COSTS, IMAGES, TABLE, few_artifacts, results_of
+from published_here import COMMIT, COSTS, IMAGES, TABLE, results_of, with_few
 
 from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
+from hidden_dynamics.publication import restoring
 from hidden_dynamics.publication.command import SETTINGS, settings_of
 from hidden_dynamics.publication.restoring import (
     CONFIGURATION,
@@ -46,8 +48,10 @@ def published(configured, tmp_path_factory):
     return results_of(configured(scale="demo", seeds=[0]), tmp_path_factory.mktemp("published"))
 
 
-def test_what_is_published_here_at_the_papers_settings_can_be_drawn_by_the_code_that_is_here():
-    assert TABLE in load_artifacts(Publication(ROOT / "docs/evidence/paper").configuration)
+@pytest.mark.parametrize("scale", ["paper", "evening"])
+def test_what_is_published_here_can_be_drawn_by_the_code_that_is_here(scale):
+    publication = Publication(ROOT / "docs/evidence" / scale)
+    assert TABLE in load_artifacts(publication.configuration) and not publication.unreadable
 
 
 @pytest.fixture
@@ -88,10 +92,10 @@ def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
     }
 
 
-def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(published, tmp_path, ended):
+def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(published, tmp_path, ended, monkeypatch):
     """Whatever the configuration and the code are: here, the configuration is another one."""
-    with few_artifacts():
-        said = ended(restore.main, published.directory, "--draw", tmp_path / "redrawn")
+    monkeypatch.setattr(restoring, "load", lambda *given: with_few(load(*given)))
+    said = ended(restore.main, published.directory, "--draw", tmp_path / "redrawn")
     assert said.code == 0 and said.out.splitlines()[-1].endswith(str(tmp_path / "redrawn/results/demo/index.html"))
     redrawn = files_in(tmp_path / "redrawn/results/demo")
     assert redrawn == files_in(published.results)
@@ -103,6 +107,21 @@ def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(pub
     (tmp_path / METADATA).write_text("{}")  # a directory without records
     assert ended(restore.main, tmp_path, "--draw", tmp_path / "not drawn").code == 1
     assert not (tmp_path / "not drawn").exists()
+
+
+def test_what_the_code_here_cannot_draw_is_named_and_the_rest_is_drawn(copy, published, tmp_path, ended):
+    """Of a published configuration: one artifact is of a kind that is gone; others that claims name are not in it."""
+    parts = unpacked(published.files[CONFIGURATION], PARTS)
+    every = yaml.safe_load(parts["config/artifacts.yaml"])
+    parts["config/artifacts.yaml"] = yaml.safe_dump({TABLE: every[TABLE], "mine_table1": {"kind": "gone"}}).encode()
+    scales = yaml.safe_load(parts["config/scales.yaml"])
+    scales["demo"]["artifacts"] = {}
+    parts["config/scales.yaml"] = yaml.safe_dump({"demo": scales["demo"]}).encode()
+    changed = altered(copy, CONFIGURATION, packed(parts))
+    assert changed.unreadable.keys() == {"mine_table1"}
+    said = ended(restore.main, copy.directory, "--draw", tmp_path / "redrawn")
+    assert said.code == 0 and "mine_table1" in said.out.splitlines()[0]
+    assert (tmp_path / "redrawn/results/demo/index.html").is_file()
 
 
 def altered(copy, path, content, name=None):
@@ -154,7 +173,7 @@ FOREIGN = [  # a file of the publication, what it holds instead, the member that
 def test_an_archive_with_anything_else_is_refused_before_a_byte_is_written(
     copy, published, tmp_path, monkeypatch, path, content, member, draw
 ):
-    monkeypatch.setattr(records, "LARGEST", 5 * 10**5)
+    monkeypatch.setattr(archives, "LARGEST", 5 * 10**5)
     if "{}" in member:  # an absolute name
         member = member.format(tmp_path)
         content = packed({member: b"x"})
@@ -212,8 +231,7 @@ def test_what_was_published_before_classical_baselines_is_drawn_without_them(pub
     configuration = published.configuration
     put_all_back(Publication(published.directory), tmp_path)
     shutil.rmtree(tmp_path / configuration.results / "floors")
-    with few_artifacts([TABLE]):
-        restore.draw_all(configuration, tmp_path)
+    restore.draw_all(with_few(configuration, [TABLE]), tmp_path)
     path = configuration.paths.table(TABLE, "csv")
     said = ["Logistic regression (classical)" in (root / path).read_text() for root in (published.root, tmp_path)]
     assert said == [True, False]

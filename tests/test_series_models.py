@@ -2,6 +2,7 @@
 
 import importlib
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from hidden_dynamics.models.sporadic.sequential_vae import SequentialVAE
 from hidden_dynamics.system.files import ROOT
 
 D, N, SERIES = 3, 4, 5
+TASK = SimpleNamespace(features=D, until=3.0)
 CONFIGURED = read_yaml(ROOT / "config/models.yaml")
 EXACT = {"solver": {"rtol": 1e-7, "atol": 1e-7, "adjoint": False}}
 ROW_BY_ROW = ["gru_simple", "gru_d", "t_lstm"]
@@ -27,17 +29,13 @@ row_by_row = pytest.mark.parametrize("name", ROW_BY_ROW)
 seeds = given(seed=st.integers(0, 10**6))
 
 
-class Task:
-    features, until = D, 3.0
-
-
 def made(name, **options):
     """As configured, the parameters drawn anew and the equations solved to many digits; nothing is dropped in eval."""
     about = CONFIGURED[name]
     module, _, cls = about["network"].rpartition(".")
     exact = EXACT if "solver" in about.get("hyperparameters", {}) else {}
     options = about.get("hyperparameters", {}) | exact | options
-    network = getattr(importlib.import_module(module), cls)(Task(), N, **options).double()
+    network = getattr(importlib.import_module(module), cls)(TASK, N, **options).double()
     with torch.no_grad():
         for k, parameter in enumerate(network.parameters()):
             parameter.copy_(0.5 * noise(*parameter.shape, seed=k + 4))
@@ -70,9 +68,6 @@ def plain_gru(gru, x, h):
     of_x, of_h = gru.weight_ih_l0 @ x + gru.bias_ih_l0, gru.weight_hh_l0 @ h + gru.bias_hh_l0
     r, z = torch.sigmoid(of_x[:N] + of_h[:N]), torch.sigmoid(of_x[N : 2 * N] + of_h[N : 2 * N])
     return (1 - z) * torch.tanh(of_x[2 * N :] + r * of_h[2 * N :]) + z * h
-
-
-# ----------------------------------------------------------------------------------------- row by row, and what follows
 
 
 class PlainGRUSimple:
@@ -166,9 +161,6 @@ def test_at_the_time_of_a_row_what_is_predicted_is_what_was_predicted_of_it(name
     assert_close(asked, network(batch))
 
 
-# --------------------------------------------------------------------------------------------------- latent variables
-
-
 def plain_backward(encoder, inputs):
     """The state after each of some rows and those that follow it, in the order of the rows."""
     h, found = torch.zeros(N).double(), []
@@ -189,7 +181,7 @@ def encoder_inputs(rows, with_mask):
 def plain_flow(flow, z, until, step=0.05):
     """By the Runge-Kutta method, in the time of the data."""
     count = max(1, round(float(until) / step))
-    h = float(until) / Task.until / count
+    h = float(until) / TASK.until / count
     for _ in range(count):
         k1 = flow(None, z)
         k2 = flow(None, z + h / 2 * k1)
@@ -269,11 +261,8 @@ def test_the_deep_kalman_filter_forecasts_by_the_transition_from_the_last_mean()
 
 
 def test_a_gated_transition_starts_with_the_state_as_it_is():
-    linear = SequentialVAE(Task(), N).transition.linear
+    linear = SequentialVAE(TASK, N).transition.linear
     assert torch.equal(linear.weight, torch.eye(N)) and not linear.bias.any()
-
-
-# ------------------------------------------------------------------------------------------------------------- of all
 
 
 @every_one

@@ -80,9 +80,6 @@ def entries_of(observations: Observations, series: int) -> list[tuple[float, np.
     return list(zip(times.tolist(), observations.values[rows].numpy(), observations.mask[rows].numpy(), strict=True))
 
 
-# The split
-
-
 @pytest.mark.parametrize("count", [7, 50, 401])
 def test_the_split_is_that_of_the_released_code(count: int):
     train, test = train_test_split(np.arange(count), train_size=0.8, random_state=42, shuffle=True)
@@ -122,9 +119,6 @@ def test_each_seed_has_a_split_of_its_own_where_that_is_asked(stays, tags):
         assert {name: part.tolist() for name, part in parts.items()} == {k: v.tolist() for k, v in expected.items()}
     apart = [set(activity(tags, seed, split="by_seed").parts["test"]) for seed in (0, 3)]
     assert apart[0] != apart[1]
-
-
-# Batches
 
 
 def test_the_divergence_counts_after_the_first_epochs():
@@ -197,9 +191,6 @@ def test_later_rows_are_targets_after_half_of_the_union_times_as_released(stays)
     half = len(whole.times) // 2
     assert torch.equal(batch.context.times, whole.times[:half]) and torch.equal(batch.targets.times, whole.times[half:])
     assert torch.equal(torch.cat([batch.context.values, batch.targets.values]), whole.values)
-
-
-# Scores
 
 
 def test_scores_of_probabilities_are_scikit_learns_and_the_calibration_error_that_of_a_plain_loop():
@@ -290,9 +281,6 @@ def test_predictions_are_errors_over_time(stays, targets: str):
     assert np.diff(made["error_time"]).tolist() == [1] * len(made["error_sum"])
 
 
-# Activity
-
-
 def test_windows_are_fifty_rows_every_twenty_five_while_a_row_follows():
     lengths = np.array([49, 50, 51, 75, 76, 130])
     found, sequences = windows(lengths)
@@ -361,14 +349,9 @@ def test_activities_are_scored_time_by_time(tags, kind: str):
     scores = samples.mean(0) if kind == "averaged" else np.concatenate(samples)
     truth = truth if kind == "averaged" else np.tile(truth, 2)
     areas = [area_under_roc(truth == each, scores[:, each]) for each in set(truth.tolist())]
-    expected = {
-        "test_time_point_accuracy": np.mean(scores.argmax(1) == truth),
-        "test_time_point_auc": np.mean(areas),
-    }
+    expected = {"test_time_point_accuracy": np.mean(scores.argmax(1) == truth), "test_time_point_auc": np.mean(areas)}
     assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-4)
 
-
-# Networks, as configured
 
 TASKS = ["physionet", "physionet_interpolation", "physionet_extrapolation", "human_activity"]
 
@@ -389,9 +372,6 @@ def test_every_network_learns_and_is_measured_on_its_task(stays, tags, name: str
         report = settings["report"]["metric"]
         assert report in measured or report == "train_loss"
         assert set(measured) <= set(configuration.metrics)
-
-
-# Settings
 
 
 def test_a_setting_that_does_not_fit_is_named(stays):

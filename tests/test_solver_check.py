@@ -63,9 +63,6 @@ def checked(name, seconds=1e6, break_it=lambda network: None):
     return solver_check.check(RUNS[name].spec, task, network, history_of(RUNS[name], seconds)), network
 
 
-# Closed forms
-
-
 @pytest.mark.parametrize("pair", [False, True])
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_eulers_steps_lose_their_square_of_a_linear_flow(level, pair):
@@ -130,9 +127,6 @@ def test_after_each_row_the_state_of_an_ode_rnn_loses_what_eulers_steps_do():
         torch.testing.assert_close(after[row], (1 - (40 * length) ** 2) ** n * before[row])
 
 
-# What it records, and leaves alone
-
-
 @pytest.mark.parametrize("name", CHECKED)
 def test_it_checks_every_kind_of_network_and_leaves_all_as_it_was(name):
     task, network = made(RUNS[name])
@@ -192,9 +186,6 @@ def test_what_would_take_too_long_is_left_out(monkeypatch):
     monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
     found, _ = checked("svhn_images/rknet", seconds=20 * 7.0)  # each part takes 1 s, and 1 s goes by before it
     assert list(found["at"]) == ["1", "0.5"] and found["missing"] == {"0.25": solver_check.LEFT_OUT}
-
-
-# What tables say
 
 
 def solver_of(shift=0.0, error=0.002, metric="test_accuracy", **more):

@@ -34,9 +34,6 @@ def audio(samples: np.ndarray, rate: int = 16000, kind: str = "NIST", subtype: s
     return content.getvalue()
 
 
-# --------------------------------------------------------------------------------------------------------------- frames
-
-
 def transforms(samples: np.ndarray) -> np.ndarray:
     """The definition's S, in float64 and without a library for spectrograms."""
     x = np.concatenate([np.zeros(256), samples / 32768, np.zeros(-len(samples) % 128), np.zeros(256)])
@@ -79,9 +76,6 @@ def test_an_utterance_shorter_than_a_window_is_refused():
         speech.frames(np.zeros(255, np.int16), "a.wav")
 
 
-# ----------------------------------------------------------------------------------------------------------- resampling
-
-
 @given(seeds, st.integers(1, 2000))
 def test_halving_the_rate_is_a_sinc_under_a_kaiser_window(seed: int, length: int):
     samples = noise(seed, length, 8000)
@@ -90,9 +84,6 @@ def test_halving_the_rate_is_a_sinc_under_a_kaiser_window(seed: int, length: int
     # scipy scales its filter to gain 1 at 0 Hz, which this one has to 0.1 %.
     expected = scipy.signal.resample_poly(samples.astype(np.float64), 1, 2, window=("kaiser", 5.0))
     np.testing.assert_allclose(halved, expected, rtol=2e-3, atol=1)
-
-
-# -------------------------------------------------------------------------------------------------------------- reading
 
 
 @pytest.mark.parametrize("kind", ["NIST", "WAV"])
@@ -135,9 +126,6 @@ def test_an_unusable_recording_is_named(case: str):
     content, message = UNUSABLE[case]
     with refused(rf"^dr1/spk0/sx1\.wav: .*({message})"):
         speech.read(content, "dr1/spk0/sx1.wav", 16000)
-
-
-# ---------------------------------------------------------------------------------------------------------------- TIMIT
 
 
 TRAIN = ["fcjf0", "mdac0", "mkls0"]
@@ -234,9 +222,6 @@ def test_copies_that_some_distributions_add_are_passed_over(tmp_path: Path, smal
     assert prepared.digest(timit.prepare(tmp_path, {})) == before
 
 
-# ------------------------------------------------------------------------------------------ a dataset of the user's own
-
-
 @pytest.fixture
 def prepared_timit(tmp_path: Path, ended):
     """How the step for TIMIT ends in a workflow that names these copies of data."""
@@ -268,9 +253,6 @@ def test_of_an_own_copy_the_counts_are_recorded(tmp_path: Path, ended, monkeypat
     command = ["--dataset", "own", "--registry", registry, "--raw", tmp_path]
     assert ended(prepare.main, *command, "--output", tmp_path / "own.npz").code == 0
     assert prepared.load(tmp_path / "own.npz").provenance["own_copy"] == {"a": 3}
-
-
-# ----------------------------------------------------------------------------------------------------------------- FSDD
 
 
 SPEAKERS = ("theo", "george")
@@ -311,9 +293,6 @@ def test_fsdd_from_a_mirror(from_mirror):
     assert [len(arrays[f"{split}_lengths"]) for split in ("train", "validation", "test")] == [2400, 300, 300]
     assert len(arrays["train_frames"]) == arrays["train_lengths"].sum() == 74_074
     assert np.square(arrays["train_frames"], dtype=np.float64).mean() == pytest.approx(1334.9, abs=0.1)  # dB^2
-
-
-# ----------------------------------------------------------------------------------------------------- generated speech
 
 
 ASKED = {"train": 6, "validation": 2, "test": 3, "shortest": 300, "longest": 700, "seed": 0}

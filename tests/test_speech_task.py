@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hidden_dynamics.data import speech as data
 from hidden_dynamics.data.speech import BINS
-from hidden_dynamics.models.recurrent.lstm import LSTM, MomentumLSTM
+from hidden_dynamics.models.recurrent.lstm import MomentumLSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.tasks import speech
-from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.tasks.speech import SILENCE, SpeechPrediction
 
 CPU = torch.device("cpu")
@@ -69,9 +66,6 @@ def padded_loss(network, given, split, target, chosen):
     return chosen_errors.square().mean(), reference
 
 
-# ---- batches
-
-
 @targets
 def test_a_batch_is_inputs_and_targets_sorted_by_length(target):
     given = arrays()
@@ -112,9 +106,6 @@ def test_silence_is_what_the_prepared_frames_of_silence_hold():
     assert frames.shape == (5, BINS) and (frames == SILENCE).all()
 
 
-# ---- loss
-
-
 @targets
 @pytest.mark.parametrize("chosen", [[4, 1, 2, 3], [6], [0, 1, 2, 3, 4, 5, 6]])
 def test_the_loss_is_the_padded_masked_one_of_the_reference_cell(target, chosen, monkeypatch):
@@ -132,9 +123,6 @@ def test_the_loss_is_the_padded_masked_one_of_the_reference_cell(target, chosen,
     assert_all_close(gradients, expected_gradients)
 
 
-# ---- evaluation
-
-
 @targets
 @pytest.mark.parametrize("size", [1, 2, 128])
 def test_an_evaluation_is_over_the_whole_splits_at_once(target, size, monkeypatch):
@@ -148,16 +136,3 @@ def test_an_evaluation_is_over_the_whole_splits_at_once(target, size, monkeypatc
         expected, _ = padded_loss(network, given, split, target, range(len(LENGTHS[split])))
         assert measured[f"{split}_loss"] == pytest.approx(expected.item(), rel=1e-12)
         assert type(measured[f"{split}_loss"]) is float
-
-
-@given(st.lists(st.integers(4, 15), min_size=1, max_size=9), st.integers(1, 9), st.sampled_from(TARGETS))
-def test_the_mean_over_an_epochs_batches_weighted_by_frames_is_the_split_at_once(lengths, batch_size, target):
-    task = make(target, lengths={split: lengths for split in LENGTHS})
-    network = network_of(task, LSTM, forget_bias=-4.0)
-    schedule = Schedule({"epochs": 1, "batch_size": batch_size}, task.train_size, 0)
-    total = 0.0
-    for iteration in range(schedule.iterations):
-        batch = task.batch(*schedule.indices(iteration))
-        total += task.loss(network, batch).item() * batch[1].sum().item()
-    at_once = task.loss(network, task.batch(0, np.arange(len(lengths)))).item()
-    assert total / sum(lengths) == pytest.approx(at_once, rel=1e-12)

@@ -9,12 +9,9 @@ from conftest import refused
 from series_cases import rows_of
 from torch import nn
 
-from hidden_dynamics.configuration import load
-from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data import folds, ornstein_uhlenbeck
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.tasks.sporadic import SporadicForecasting
-from hidden_dynamics.training.building import imported
 
 CPU = torch.device("cpu")
 COUNT, END, UNTIL = 40, 6.0, 4.0
@@ -111,28 +108,6 @@ def test_predictions_are_of_the_targets(arrays):
         assert np.array_equal(made[name], arrays[f"{name}s" if name != "mask" else name][rows])
     assert np.array_equal(made["mean"], np.repeat(made["time"][:, None], 2, axis=1))
     assert made["variance"][:, 0] == pytest.approx(np.exp(0.1 * np.repeat(np.arange(len(test)), 3)), rel=1e-5)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and this machine has none")
-@pytest.mark.parametrize("name", [name for name, model in load().tasks["ushcn"].models.items()])
-def test_every_network_is_on_a_gpu_what_it_is_on_the_cpu(arrays, name: str):
-    """In float64, without dropout: loss, gradients, forecasts."""
-    spec = resolve(load(), "ushcn", name, 50, 0).spec["hyperparameters"] | {"hidden_size": 6}
-    found = []
-    for device in ("cpu", "cuda"):
-        torch.manual_seed(0)
-        task = SporadicForecasting(arrays, SETTINGS, 0, torch.device(device))
-        network = imported(load().models[name].network)(task, **spec).double().to(device).eval()
-        for part in network.modules():
-            part.train(isinstance(part, nn.RNNBase))  # in which alone cuDNN gives gradients; none of them has dropout
-        batch = task.batch(0, np.arange(10)).to(torch.float64)
-        loss = task.loss(network, batch)
-        gradients = torch.autograd.grad(loss, list(network.parameters()), allow_unused=True)
-        forecast = network.predict(batch, batch.series[:5], np.full(5, UNTIL, np.float32))
-        found.append([loss.cpu(), forecast.cpu(), *(part.cpu() for part in gradients if part is not None)])
-    for cpu, cuda in zip(*found, strict=True):
-        assert torch.allclose(cpu, cuda, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("settings", [{"until": 0}, {"targets": 0}, {"targets": 1.5}, {"fold": -1}])

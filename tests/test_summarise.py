@@ -1,6 +1,7 @@
 """Summaries and averaged curves of made-up runs: finished, diverged, unequal, of something else."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,11 +10,14 @@ import summarise
 from approved import approved
 from conftest import refused
 from made import change_record, evaluations_of, make_run
+from scipy import stats
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration.runs import all_runs, runs_on
-from hidden_dynamics.results import curves, run_files
-from hidden_dynamics.results.rows import read_rows, write_rows
+from hidden_dynamics.results import curves
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.record import lines_of
+from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import mean_band
 
@@ -60,19 +64,15 @@ def finished(tmp_path, configuration, figure):
 
 
 def rows_of(root, artifact):
-    """The rows of its summary, as they are read."""
-    path = root / "summary.csv"
-    write_rows(path, run_files.COLUMNS, run_files.rows_of(artifact.configuration, artifact.case_runs, root))
-    return read_rows(path)
+    """The lines of its runs in runs.csv."""
+    return lines_of(Evidence.read(artifact.configuration, artifact.case_runs, root).runs)
 
 
 def curve_of(root, artifact, panel, model):
     """A model's curve in a panel; None where it has none."""
-    found = curves.curves_of(artifact.configuration, artifact.settings.panels[panel], artifact.case_runs, root)
+    evidence = Evidence.read(artifact.configuration, artifact.case_runs, root)
+    found = curves.curves_of(evidence, artifact.settings.panels[panel])
     return next((curve for curve in found if curve.model == model), None)
-
-
-# Runs
 
 
 def test_a_row_says_what_the_record_says(finished, figure):
@@ -92,7 +92,7 @@ def test_a_diverged_run_reports_nothing_and_says_why(finished, configuration, fi
     rows = rows_of(finished, figure)[:2]
     for row, iteration in zip(rows, "56", strict=True):
         assert (row["status"], row["diverged_at"]) == ("diverged", iteration)
-        assert row["metric"] == row["reported"] == row["measured"] == "" and run_files.measured_of(row) == {}
+        assert row["metric"] == row["reported"] == row["measured"] == ""
     assert rows[0]["failure"] == "" and json.loads(rows[1]["failure"]) == FAILURE
 
 
@@ -105,9 +105,6 @@ def test_the_record_of_another_run_or_specification_is_refused(finished, figure)
     change_record(first, run=second.record()["run"])
     with refused("describes"):
         rows_of(finished, figure)
-
-
-# Curves
 
 
 def test_train_curve_is_smoothed_per_seed_then_averaged(finished, figure):
@@ -127,7 +124,7 @@ def test_the_band_of_seeds_that_share_series_is_corrected(tmp_path, configuratio
     for run in runs:
         make_run(tmp_path, configuration, run, [], losses_of(run))
     panel = SimpleNamespace(task="ushcn", size=runs[0].paper_size, split="train", against="iteration", window=1)
-    (curve,) = curves.curves_of(configuration, panel, runs, tmp_path)
+    (curve,) = curves.curves_of(Evidence.read(configuration, runs, tmp_path), panel)
     _, low, high = mean_band([losses_of(run) for run in runs], resampled=0.14)
     np.testing.assert_allclose((curve.low, curve.high), (low, high))
 
@@ -257,7 +254,7 @@ def test_epochs_of_different_lengths_leave_train_curves_of_different_lengths(tex
 def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts, language):
     row, run = rows_of(texts, language)[0], language.case_runs[0]
     assert (row["metric"], row["rule"], row["reported_epoch"]) == ("validation_loss", "min", "6.0")
-    assert run_files.measured_of(row)["test_perplexity"] == 123
+    assert json.loads(row["measured"])["test_perplexity"] == 123
     assert row["stand_in_for"] == "ptb" and row["size"] != row["paper_size"] == "1150"
     x, losses = curves.losses_of(RunFiles(texts / run.directory), "test", "epoch")
     assert (x.tolist(), losses.tolist()) == ([EPOCHS], [pytest.approx(validation_of(run)[-1] + 0.1)])
@@ -278,13 +275,51 @@ def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts, co
     np.testing.assert_allclose(curve.mean[3:], validation_of(third)[3:], rtol=1e-12)
 
 
-# The scripts
+TABLE, OTHER = "momentumrnn_table11", "momentumrnn_table1"
+SCORES = {"lstm": (0.5, 0.51, 0.52), "momentum_lstm": (0.7, 0.71, 0.72), "sr_lstm": (0.5, 0.6, 0.52)}
 
 
-def test_all_is_every_configured_run(tmp_path, configuration, ended):
-    runs = all_runs(configuration)
-    for run in runs:
-        make_run(tmp_path, configuration, run)
-    assert ended(summarise.main, "--root", tmp_path, "--config", '{"seeds": [0, 1, 2]}').code == 0
-    rows = read_rows(tmp_path / configuration.paths.all_runs)
-    assert [row["directory"] for row in rows] == [run.directory for run in runs]
+@pytest.fixture(scope="module")
+def summarised(tmp_path_factory, configured):
+    """A configuration with two tables that share comparisons, and the root of its runs' summaries."""
+    whole, root = configured(scale="demo", seeds=[0, 1, 2]), tmp_path_factory.mktemp("summarised")
+    configuration = replace(whole, artifact_layers={name: whole.artifact_layers[name] for name in (TABLE, OTHER)})
+    for run in all_runs(configuration):
+        scores = SCORES.get(run.model, (0.5, 0.51, 0.52))
+        evaluations = evaluations_of(run, [scores[run.seed]], "test_accuracy")
+        for row in evaluations:
+            row[run.spec["training"]["report"]["metric"]] = scores[run.seed]
+        make_run(root, configuration, run, evaluations)
+    summarise.summarise(configuration, root)
+    return configuration, root
+
+
+def test_all_is_every_configured_run(summarised):
+    configuration, root = summarised
+    rows = read_rows(root / configuration.paths.all_runs)
+    assert [row["directory"] for row in rows] == [run.directory for run in all_runs(configuration)]
+
+
+def test_statistics_have_a_row_for_each_case_and_metric(summarised):
+    configuration, root = summarised
+    rows = read_rows(root / configuration.paths.statistics)
+    cases = {run.case for run in all_runs(configuration)}
+    assert len({(row["task"], row["model"], row["size"]) for row in rows}) == len(cases)
+    about = {"task": "pmnist", "model": "momentum_lstm", "size": "128", "metric": "test_accuracy"}
+    (row,) = [row for row in rows if about.items() <= row.items()]
+    assert row["n"] == "3" and float(row["mean"]) == pytest.approx(71) and float(row["std"]) == pytest.approx(1)
+
+
+def test_each_comparison_that_tables_show_stands_once_with_q_over_all(summarised):
+    configuration, root = summarised
+    rows = read_rows(root / configuration.paths.comparisons)
+    pairs = [[*artifact_named(configuration, name).pairs()] for name in (TABLE, OTHER)]
+    assert {*pairs[0]} & {*pairs[1]} and len(rows) == len({*pairs[0], *pairs[1]})
+    about = {"artifact": TABLE, "task": "pmnist", "model": "momentum_lstm", "baseline": "lstm"}
+    (row,) = [row for row in rows if about.items() <= row.items()]
+    assert float(row["difference"]) == pytest.approx(20) and row["n"] == row["baseline_n"] == "3"
+    p = sorted(float(row["p"]) for row in rows if row["p"])
+    expected = stats.ttest_ind(SCORES["momentum_lstm"], SCORES["lstm"], equal_var=False).pvalue
+    assert float(row["p"]) == pytest.approx(expected, rel=1e-6) == pytest.approx(p[0], rel=1e-6)
+    adjusted = [len(p) / rank * value for rank, value in enumerate(p, 1)]
+    assert float(row["q"]) == pytest.approx(min(adjusted), rel=1e-6)

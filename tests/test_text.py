@@ -18,9 +18,6 @@ some_lines = st.lists(st.lists(a_word, max_size=6), max_size=6)
 three_parts = st.fixed_dictionaries({split: some_lines for split in text.SPLITS})
 
 
-# -------------------------------------------------------------------------------------------------------------- numbers
-
-
 @given(three_parts)
 def test_numbers_become_the_words_again(splits: dict[str, list[list[str]]]):
     arrays = text.number(splits)
@@ -44,9 +41,6 @@ def test_a_line_without_words_counts_and_the_last_need_not_be_closed(tmp_path: P
 
 def test_rare_words_become_unknown():
     assert text.rare_to_unknown([("a", "b"), ("<unk>",), ()], {"a"}) == [["a", "<unk>"], ["<unk>"], []]
-
-
-# -------------------------------------------------------------------------------------------------------- Penn Treebank
 
 
 def small_ptb(directory: Path) -> None:
@@ -81,9 +75,6 @@ def test_ptb_from_a_mirror(from_mirror):
     assert arrays["vocabulary"][[0, 1, 2, 24]].tolist() == ["aer", "banknote", "berlitz", "<eos>"]
     counts = Counter(arrays["vocabulary"][arrays["train"]].tolist())
     assert counts["<eos>"] == 42_068 and {"<unk>", "N", "the"} <= set(counts)
-
-
-# --------------------------------------------------------------------------------------------------------------- topics
 
 
 TOPIC = """\

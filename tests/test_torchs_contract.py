@@ -1,5 +1,5 @@
-"""The contract of nn.LSTM: torch's own cases on nn.LSTM and then on ours, and what torch's tests of its RNNs check, on
-every cell and filter, against layers put together by hand."""
+"""The contract of nn.LSTM: what torch's tests of its RNNs check, on nn.LSTM and then on ours, and on every cell and
+filter, against layers put together by hand."""
 
 import copy
 import io
@@ -8,8 +8,6 @@ import os
 import pickle
 import subprocess
 import sys
-import types
-import unittest
 
 import pytest
 import torch
@@ -54,36 +52,6 @@ def assert_as_torch(arguments, *given, tolerance=1e-12, **options):
     assert repr(ours) == repr(torchs)
 
 
-# ---- torch's cases
-
-
-def torchs_cases(dtype):
-    """The inputs by which torch tests its own nn.LSTM."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "expecttest", types.SimpleNamespace(TestCase=unittest.TestCase))  # not in the wheel
-        patch.setattr(torch.backends, "disable_global_flags", lambda: None)  # for other tests
-        from torch.testing._internal.common_modules import module_db
-
-    (info,) = (info for info in module_db if info.module_cls is nn.LSTM)
-    return info.module_inputs_func(info, device="cpu", dtype=dtype, requires_grad=True, training=True)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_torchs_own_cases(dtype):
-    tried = {"taken": 0, "of projections": 0}
-    for case in torchs_cases(dtype):
-        given, arguments = case.constructor_input, case.forward_input.args
-        options = {**given.kwargs, "dtype": dtype}
-        nn.LSTM(*given.args, **options)(*arguments)
-        if options["proj_size"]:
-            with pytest.raises(ValueError, match="proj_size"):
-                hd.LSTM(*given.args, **options)
-        else:
-            assert_as_torch(arguments, *given.args, tolerance=1e-5 if dtype == torch.float32 else 1e-12, **options)
-        tried["of projections" if options["proj_size"] else "taken"] += 1
-    assert tried == {"taken": 16, "of projections": 16}
-
-
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize(("bias", "batch_first", "bidirectional"), [*itertools.product([False, True], repeat=3)])
 @pytest.mark.parametrize("form", ["plain", "batch of none", "not contiguous", "sorted", "unsorted"])
@@ -108,12 +76,11 @@ def test_what_torch_refuses():
                 cls(**{"input_size": D, "hidden_size": N, **wrong})
             raised.append(error.type)
         assert len(set(raised)) == 1, wrong
+    with pytest.raises(ValueError, match="proj_size"):  # which torch takes
+        hd.LSTM(D, N, proj_size=2)
     for cls in (nn.LSTM, hd.LSTM, hd.DTRIV):
         with pytest.warns(UserWarning, match="dropout"):
             cls(D, N, dropout=0.5)
-
-
-# ---- every cell, against layers put together by hand
 
 
 def part_of(model, name, suffix, input_size):
@@ -176,9 +143,6 @@ def test_dropout_is_between_layers_and_in_training_alone(name):
     assert_all_close([model(x)[0]], [cut])
 
 
-# ---- states
-
-
 def saved_and_loaded(state):
     file = io.BytesIO()
     torch.save(state, file)
@@ -237,9 +201,6 @@ def test_counts_of_steps_are_on_the_cpu_of_sequences_on_a_gpu(place):
     assert (v.device.type, counts.device.type) == ("cuda", "cpu")
 
 
-# ---- making
-
-
 @pytest.mark.parametrize("name", LSTMS)
 def test_the_weights_are_torchs(name):
     torchs = nn.LSTM(D, N, 2, bidirectional=True)
@@ -268,9 +229,6 @@ def test_device_and_type(name):
     placed.reset_parameters()
     assert all(map(torch.equal, usual.parameters(), placed.parameters()))
     assert torch.isfinite(usual(x)[0]).all()
-
-
-# ---- at work
 
 
 @every_core

@@ -32,8 +32,3 @@ def test_filters_are_compared_with_their_control_and_drawn(tmp_path):
     assert list(found) == ["plain LSTM", "momentum", "scale only", "Adam"] and max(found.values()) < 0.15, found
     with Image.open(tmp_path / "filters.png") as picture:
         assert picture.format == "PNG" and len(picture.convert("RGB").getcolors(10**6)) > 50
-
-
-@pytest.mark.slow
-def test_an_ace_node_tells_an_irregular_series_at_other_times_better_than_its_mean_does():
-    assert numbers("ace_node.py", "--iterations", "60")["error"] < 0.8

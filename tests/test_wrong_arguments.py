@@ -36,16 +36,22 @@ def solved(f, g, solver):
 
 
 NUMBERS = {
-    "mu": (lambda v: hd.MomentumLSTM(1, 2, mu=v, s=1.0), ["0.5", None, True, NAN, 1.0]),
-    "s": (lambda v: hd.NAGLSTM(1, 2, s=v), [math.inf, -math.inf, NAN, 0, "1", [1.0]]),
+    "mu": (lambda v: hd.MomentumLSTM(1, 2, mu=v, s=1.0), ["0.5", None, True, NAN, 1.0, -0.1]),
+    "s": (lambda v: hd.NAGLSTM(1, 2, s=v), [math.inf, -math.inf, NAN, 0, -1.0, "1", [1.0]]),
     "eps": (lambda v: hd.AdamLSTM(1, 2, mu=0.5, s=1.0, beta=0.5, eps=v), [math.inf, NAN, 0.0, None]),
-    "beta": (lambda v: hd.RMSPropDTRIV(1, 2, s=1.0, beta=v), [1.0, NAN, "0"]),
+    "beta": (lambda v: hd.RMSPropDTRIV(1, 2, s=1.0, beta=v), [1.0, NAN, "0", -0.5]),
     "restart": (lambda v: hd.SRLSTM(1, 2, s=1.0, restart=v), [1.5, NAN, True, 0, -1, "6"]),
     "phase": (lambda v: hd.Nesterov(1.0, 6, v), [NAN, 1.5, -1, None]),
     "forget_bias": (lambda v: hd.LSTM(1, 2, forget_bias=v), [NAN, math.inf, "1"]),
     "filter": (lambda v: hd.LSTM(1, 2, filter=v), [5, "momentum", nn.Identity(), hd.Adam]),
     "bidirectional": (lambda v: hd.DTRIV(1, 2, bidirectional=v), [None, "yes", 0.5]),
-    "step_size": (lambda v: hd.Solver("rk4", step_size=v), [1e-19, 1e-320, 1e-9, NAN, 0.0, 2.0]),
+    "K": (lambda v: hd.DTRIV(1, 2, K=v), [0, -1, 1.5, True, "many", None]),
+    "initialisation": (lambda v: hd.DTRIV(1, 2, initialisation=v), ["identity"]),
+    "method": (hd.Solver, ["dopri6", None]),
+    "rtol": (lambda v: hd.Solver(rtol=v), [0.0, -1e-3, NAN]),
+    "atol": (lambda v: hd.Solver(atol=v), [0.0, NAN]),
+    "max_steps": (lambda v: hd.Solver(max_steps=v), [0, 2.5, True]),
+    "step_size": (lambda v: hd.Solver("rk4", step_size=v), [-0.1, 1e-19, 1e-320, 1e-9, NAN, 0.0, 2.0]),
     "hidden_size": (lambda v: hd.LatentODE(task_of(), v), [0, -1, 2.5, True, None]),
     "samples": (lambda v: hd.ACELatentODE(task_of(), 2, samples=v), [0, 1.5]),
     "augmented": (lambda v: hd.LatentODE(task_of(), 2, augmented=v), [-1, 0.5]),
@@ -60,6 +66,11 @@ NUMBERS = {
 def test_a_value_out_of_its_range_or_of_another_type_is_refused_by_name(name, value):
     with pytest.raises((ValueError, TypeError), match=rf"\b{name}\b"):
         NUMBERS[name][0](value)
+
+
+def test_an_adaptive_method_takes_no_step_size():
+    with pytest.raises(ValueError, match="step_size"):
+        hd.Solver(step_size=0.1)
 
 
 @pytest.mark.parametrize("solver", [hd.Solver(), hd.Solver(adjoint=False), *FIXED], ids=str)

@@ -141,10 +141,7 @@ def cases():
             yield f"{name}: input: {about}", lambda core=core, each=each: core(each)
         for about, lengths in wrong_lengths():
             yield f"{name}: lengths: {about}", lambda core=core, lengths=lengths: run_ragged(core, x, lengths)
-        yield (
-            f"{name}: lengths: of x without a batch",
-            lambda c=core: run_ragged(c, x[:, 0], torch.tensor([1, 1, 1])),
-        )
+        yield (f"{name}: lengths: of x without a batch", lambda c=core: run_ragged(c, x[:, 0], torch.tensor([1, 1, 1])))
         yield f"{name}: one sequence: state of a batch", lambda core=core, name=name: core(x[:, 0], ends[name])
         yield f"{name}: a batch: state of one sequence", lambda core=core: core(x, core(x[:, 0])[1])
         first = copy.deepcopy(core)

@@ -3,9 +3,8 @@
 from hidden_dynamics.artifacts import kinds
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration, known, typed
-from hidden_dynamics.papers.claims import artifacts_with_claims
 
-__all__ = ["Artifact", "artifact_named", "left_out_note", "load_artifacts", "load_claimed"]
+__all__ = ["Artifact", "artifact_named", "left_out_note", "load_artifacts"]
 
 
 def load_artifacts(configuration: Configuration) -> dict[str, Artifact]:
@@ -13,12 +12,6 @@ def load_artifacts(configuration: Configuration) -> dict[str, Artifact]:
     `UserError` where settings are not as the kind has them, or name what is not configured."""
     every = [artifact_named(configuration, name) for name in configuration.artifacts]
     return {artifact.name: artifact for artifact in every if not artifact.is_left_out}
-
-
-def load_claimed(configuration: Configuration) -> dict[str, Artifact]:
-    """Those that claims rest on, the left out last, because what two have is judged with the first of them."""
-    claimed = [artifact_named(configuration, name) for name in artifacts_with_claims(configuration)]
-    return {artifact.name: artifact for artifact in sorted(claimed, key=lambda artifact: artifact.is_left_out)}
 
 
 def left_out_note(configuration: Configuration) -> str:

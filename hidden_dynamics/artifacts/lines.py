@@ -20,6 +20,9 @@ DASHES = {  # of the lines of baselines
     NAIVE: ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (1, 1))),
     CLASSICAL: ((0, (12, 2, 1, 2, 1, 2)), (0, (16, 3)), (0, (12, 2, 1, 2, 1, 2, 1, 2))),
 }
+FEW = 6  # points of a line that are marked, with bars in place of a band
+BEHIND = 1.5  # zorder of the lines of runs: behind all means
+ASIDE = 3.5  # typographical points from bar to bar
 IN_SIGHT = 1.3  # a baseline that is higher than this many times what else is drawn does not stretch the axis
 
 
@@ -32,9 +35,11 @@ def draw_line(
     band: tuple[NDArray, NDArray],
     seeds: Iterable[NDArray],
     front: float = 2,
+    shift: float = 0,
     **marks: Any,
 ) -> None:
-    """One model: its mean, its band, the lines of its runs, as far as there are any; a point where there is one.
+    """One model: its mean, its band, the lines of its runs, as far as there are any. Of FEW points or fewer, which are
+    marked, bands would hide one another: there they are bars, side by side.
 
     Args:
         x: (points,).
@@ -42,18 +47,25 @@ def draw_line(
         band: lower and upper end, (points,) each; nan: none.
         seeds: the runs' own values, (points,) each, where they are drawn.
         front: zorder of the mean.
+        shift: by how many bars' distances to the right FEW points are drawn.
         marks: other properties of the mean's line.
     """
-    colour: dict[str, Any] = {"color": style["color"]}
-    point: dict[str, Any] = {"marker": "o"} if x.size == 1 else {}
+    from matplotlib.transforms import ScaledTranslation
+
+    colour, few = {"color": style["color"]}, x.size <= FEW
+    look: dict[str, Any] = {}
+    if few:
+        aside = ScaledTranslation(shift * ASIDE / 72, 0, ax.get_figure(root=True).dpi_scale_trans)
+        look["transform"] = ax.transData + aside
     if np.isfinite(band[0]).any():
-        bars: dict[str, Any] = {"alpha": 0.6} if point else {"alpha": 0.12, "linewidth": 0}
-        (ax.vlines if point else ax.fill_between)(x, *band, **colour, **bars, gid=f"band {model}")
-    look = colour | {"alpha": 0.45} if mean is not None else {**style, "alpha": 0.9}
+        bars: dict[str, Any] = {"alpha": 0.6, **look} if few else {"alpha": 0.12, "linewidth": 0}
+        (ax.vlines if few else ax.fill_between)(x, *band, **colour, **bars, gid=f"band {model}")
+    look |= {"marker": "o", "ms": 3.5} if few else {}
+    thin = {**look, "linewidth": 0.7, **(colour | {"alpha": 0.45} if mean is not None else {**style, "alpha": 0.9})}
     for values in seeds:
-        ax.plot(x, values, **look, **point, ms=3, linewidth=0.7, zorder=front - 0.5, gid=f"seed {model}")
+        ax.plot(x, values, **thin, zorder=BEHIND, gid=f"seed {model}")
     if mean is not None:
-        ax.plot(x, mean, **style, zorder=front, gid=f"curve {model}", **point | marks)
+        ax.plot(x, mean, **style, **look | marks, zorder=front, gid=f"curve {model}")
 
 
 def model_entries(runs: Iterable[RunRecord], styles: Styles) -> "list[Line2D]":
@@ -97,6 +109,12 @@ def baseline_entries(names: Iterable[str]) -> "list[Line2D]":
 def in_sight(scores: Mapping[str, float], highest: float) -> list[float]:
     """The scores that an axis should hold whose other lines end at `highest`."""
     return [score for score in scores.values() if score <= IN_SIGHT * highest]
+
+
+def padded(values: NDArray) -> tuple[float, float]:
+    """The ends of an axis that holds values (n,), finite, with some room."""
+    reach = 0.05 * np.ptp(values) or 0.05 * abs(values.max()) or 1.0
+    return float(values.min() - reach), float(values.max() + reach)
 
 
 def _styles_of_baselines(names: Iterable[str]) -> dict[str, dict[str, Any]]:

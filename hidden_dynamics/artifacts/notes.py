@@ -156,9 +156,10 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Ran]) -> str:
 
 
 def figure_notes(configuration: Configuration, runs: Sequence[RunRecord | Features], *drawn: str) -> list[str]:
-    """All notes, by paragraph: scale and deviations, what is drawn, failed runs, how the runs were made."""
+    """Four notes at most: scale and deviations, what is drawn, failed runs, how the runs were made."""
     scale = scale_note(configuration, {run.task for run in runs}, deviations(configuration, runs))
-    return [scale, *drawn, *divergence_notes(runs), runs_note(runs)]
+    notes = [scale, " ".join(drawn), " ".join(divergence_notes(runs)), runs_note(runs)]
+    return [note for note in notes if note]
 
 
 def scale_note(configuration: Configuration, tasks: Collection[str], deviating: Iterable[str]) -> str:

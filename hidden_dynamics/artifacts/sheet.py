@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from hidden_dynamics.artifacts.base import ArtifactSettings
 from hidden_dynamics.artifacts.notes import READING
 from hidden_dynamics.configuration import Configuration
@@ -45,13 +47,17 @@ STYLE: "dict[RcKeyType, Any]" = {
     "axes.labelsize": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "figure.dpi": 160,
+    "figure.titlesize": 11,
+    "legend.borderaxespad": 0.1,
+    "legend.columnspacing": 1.4,
     "legend.fontsize": 8.5,
     "legend.frameon": False,
+    "legend.handlelength": 3.4,
     "lines.linewidth": 1.4,
     "pdf.fonttype": 42,
 }
 DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1, 1, 1, 1))]
-DOTS_PER_INCH = 160
 NO_VALUE = "no run got as far as a value here"
 
 Styles = Mapping[str, Mapping[str, Any]]
@@ -91,24 +97,35 @@ def page(
     """
     from matplotlib.figure import Figure
 
-    rows = math.ceil(len(handles) / legend_columns([str(handle.get_label()) for handle in handles], width))
-    head_height = 0.56 + 0.19 * rows
-    figure = cast("Page", Figure(figsize=(width, head_height + height), dpi=DOTS_PER_INCH, layout="constrained"))
+    columns = legend_columns([str(handle.get_label()) for handle in handles], width)
+    head_height = 0.56 + 0.19 * math.ceil(len(handles) / columns)
+    figure = cast("Page", Figure(figsize=(width, head_height + height), layout="constrained"))
     figure.notes = [" ".join(note.split()) for note in (READING, *notes) if note]
     figure.heading, figure.instead, figure.table, figure.data = settings.heading, instead, table, data
     head, body = figure.subfigures(2, 1, squeeze=False, height_ratios=[head_height, height], hspace=0)[:, 0]
-    head.text(0.5, 1 - 0.08 / head_height, settings.heading, ha="center", va="top", fontsize=11, gid="title")
+    head.text(
+        0.5,
+        1 - 0.08 / head_height,
+        settings.heading,
+        ha="center",
+        va="top",
+        fontsize=STYLE["figure.titlesize"],
+        gid="title",
+    )
     head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
     if handles:
-        look = {"handlelength": 3.4, "columnspacing": 1.4, "borderaxespad": 0.1}
-        head.legend(handles=handles, loc="lower center", ncols=math.ceil(len(handles) / rows), **look)
+        head.legend(handles=handles, loc="lower center", ncols=columns)
     return figure, body
 
 
 def legend_columns(labels: Sequence[str], width: float) -> int:
-    """The most columns whose entries fit side by side in `width` inches; 1 where none do."""
-    entry = max((len(label) for label in labels), default=0) * 0.075 + 0.6
-    return max(1, min(len(labels), int((width - 0.2) / entry)))
+    """The most columns of entries, one below the other, that fit side by side in `width` inches; 1 where none do."""
+
+    def fits(columns: int) -> bool:
+        parts = np.array_split([len(label) * 0.075 + 0.6 for label in labels], columns)
+        return sum(part.max() for part in parts) < width - 0.2
+
+    return next((columns for columns in range(len(labels), 1, -1) if fits(columns)), 1)
 
 
 def legend_entry(label: str, **look: Any) -> "Line2D":
@@ -176,7 +193,7 @@ def save(figure: "Page", stem: str | Path) -> None:
     about = {name: getattr(figure, name) for name in ("heading", "instead", "table", "notes")}
     texts = {
         "md": "\n\n".join(parts) + f"\n{notes}\n",
-        "csv": "" if figure.data is None else figure.data.to_csv(index=False, lineterminator="\n"),
+        "csv": "" if figure.data is None else figure.data.to_csv(index=False, float_format="%.7g", lineterminator="\n"),
         "json": json.dumps(about, ensure_ascii=False, indent=0) + "\n",
     }
     for form, text in texts.items():

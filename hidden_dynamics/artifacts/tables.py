@@ -77,13 +77,13 @@ def csv(table: Table) -> str:
 
 def markdown(table: Table) -> str:
     """GitHub-flavoured Markdown: the title, one table per group of columns, the notes as a list."""
-    blocks = [f"### {_markdown_text(table.title)}"]
+    blocks = [f"### {markdown_text(table.title)}"]
     for group, part in _parts(table.frame):
         if group:
-            blocks.append(f"**{_markdown_text(group)}**")
-        part = part.map(_markdown_text).rename(columns=_markdown_text)
+            blocks.append(f"**{markdown_text(group)}**")
+        part = part.map(markdown_text).rename(columns=markdown_text)
         blocks.append(part.to_markdown(index=False, disable_numparse=True))
-    blocks.append("\n".join(f"- {_markdown_text(note)}" for note in table.notes))
+    blocks.append("\n".join(f"- {markdown_text(note)}" for note in table.notes))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -136,7 +136,7 @@ def _parts(frame: "pandas.DataFrame") -> list[tuple[str, "pandas.DataFrame"]]:
     return parts
 
 
-def _markdown_text(text: str) -> str:
+def markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_|<~])", r"\\\1", " ".join(str(text).split()))
 
 

@@ -1,7 +1,7 @@
 """The rules by which a claim is decided: numbers in, numbers out.
 
 In the order in which they are asked: how far two samples lie apart (Welch's t, or the paired t), whether that is within
-a margin (two one-sided tests), Holm's adjustment over a family, what a test can find, the error of a finite test set.
+a margin (two one-sided tests), the adjustment over a family.
 """
 
 import math
@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import nctdtrinc, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
-POWER = 0.8
 EPS = float(np.finfo(float).eps)
 
 
@@ -135,32 +134,3 @@ def holm(p: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p) - rank) * p[index]))
         adjusted[index] = largest
     return adjusted
-
-
-# -------------------------------------------------------------------------------------------------------------- Power
-
-
-def detectable(estimate: Estimate, alpha: float, power: float = POWER) -> float:
-    """The smallest true difference that the t test would have found, at this error."""
-    critical = stdtrit(estimate.degrees, 1 - alpha / 2)
-    return estimate.error * float(nctdtrinc(estimate.degrees, 1 - power, critical))
-
-
-def detectable_within(estimate: Estimate, alpha: float, power: float = POWER) -> float:
-    """The smallest margin within which a true difference of 0 would have been shown to lie, at this error."""
-    return estimate.error * float(stdtrit(estimate.degrees, 1 - alpha) + stdtrit(estimate.degrees, (1 + power) / 2))
-
-
-# ------------------------------------------------------------------------------------------------------- The test set
-
-
-def error_of_share(share: float, n: int) -> float:
-    """The standard error of a share (an accuracy) on n independent test samples."""
-    return math.sqrt(max(share * (1 - share), 0.0) / n)
-
-
-def error_of_auc(auc: float, positive: int, negative: int) -> float:
-    """The standard error of the area under a ROC curve (Hanley and McNeil 1982)."""
-    q1, q2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
-    variance = auc * (1 - auc) + (positive - 1) * (q1 - auc**2) + (negative - 1) * (q2 - auc**2)
-    return math.sqrt(max(variance, 0.0) / (positive * negative))

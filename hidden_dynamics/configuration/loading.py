@@ -86,6 +86,11 @@ class Configuration:
         return f"{self.settings.evidence}/{self.scale_name}"
 
     @property
+    def verdicts_beside(self) -> str | None:
+        """The published verdicts of the scale that this one names (`beside`)."""
+        return self.scale.beside and f"{self.settings.evidence}/{self.scale.beside}/verdicts.csv"
+
+    @property
     def together(self) -> Sequence[str]:
         """The coordinates (model, seed) whose runs share a job: the settings' choice, or else the scale's."""
         given = self.settings.together
@@ -175,6 +180,8 @@ def load(settings: Mapping[str, object] | None = None, directory: Path = ROOT) -
     raw = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}
     parts = {name: typed(kind, raw[name], f"config/{name}.yaml") for name, kind in PARTS.items()}
     scale = known(chosen.scale, parts["scales"], "scale", "config.yaml: scale")
+    if beside := parts["scales"][scale].beside:
+        known(beside, parts["scales"], "scale", f"config/scales.yaml: {scale}.beside")
     tasks = _merge_tasks(parts, raw, scale, given)
     configuration = Configuration(
         settings=chosen,

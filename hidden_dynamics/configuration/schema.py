@@ -437,6 +437,7 @@ class Scale(Entry):
         processes: in which costs are measured, one after another.
         directions: whether claims are judged for their direction under this scale's own conditions, where these deviate
             from the paper's.
+        beside: the scale whose published verdicts stand beside this one's; none of them where it is not published.
     """
 
     about: str
@@ -449,3 +450,4 @@ class Scale(Entry):
     artifacts: dict[str, Free] = {}
     processes: Whole = 3
     directions: bool = False
+    beside: str | None = None

@@ -3,24 +3,23 @@
 import functools
 import json
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from hidden_dynamics.artifacts import left_out_note, load_artifacts
+from hidden_dynamics.artifacts import left_out_note
 from hidden_dynamics.artifacts.notes import scale_notes
-from hidden_dynamics.claims import multiplicity
-from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.pages import claims_list, first_screen
-from hidden_dynamics.pages.sections import Files, papers_of, section_of, stand_ins
+from hidden_dynamics.pages.findings import exploratory_of, findings_of
+from hidden_dynamics.pages.sections import Files, Section, papers_of, section_of, stand_ins
+from hidden_dynamics.papers.deviations import listed
 from hidden_dynamics.results.rows import Row, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
+PICTURES = 3  # on the first screen
 
 
 def index_page(configuration: Configuration, root: Path, published: Files | None = None) -> str:
@@ -34,30 +33,29 @@ def index_page(configuration: Configuration, root: Path, published: Files | None
     Raises:
         UserError: a result is missing, damaged, or does not fit the others.
     """
-    paths = configuration.paths
-    claims = read_rows(root / paths.all_verdicts)
-    runs = read_rows(root / paths.all_runs)
-    sections = [section_of(one, runs, claims, root, published) for one in load_artifacts(configuration).values()]
+    papers = papers_of(configuration)
+    sections = {paper.name: [section_of(one, root, published) for one in paper.artifacts] for paper in papers}
     return (
         _jinja(configuration, published)
         .get_template("index.html.j2")
         .render(
             configuration=configuration,
             published=published is not None,
-            pictures=[(section, first_screen.sentence(section, claims)) for section in first_screen.pictures(sections)],
-            done=first_screen.done(configuration, sections, runs, claims),
-            provenance=_provenance(configuration, runs),
-            papers=papers_of(sections),
-            made={section.name for section in sections},
-            claims=claims,
-            judged=claims_list.judged(claims),
-            not_run=claims_list.not_run(configuration, claims),
+            papers=listed([paper.title for paper in papers]),
+            sections={paper.name: (paper.title, sections[paper.name]) for paper in papers},
+            pictures=pictures(section for own in sections.values() for section in own),
+            findings=findings_of(configuration, root),
+            exploratory=exploratory_of(configuration, root),
+            provenance=_provenance(configuration, read_rows(root / configuration.paths.all_runs)),
             left_out=left_out_note(configuration),
-            verdicts=counts(claims_list.judged(claims)),
-            in_a_sentence=claims_list.in_a_sentence(claims),
-            errors_in_a_sentence=multiplicity.in_a_sentence(claims),
         )
     )
+
+
+def pictures(sections: Iterable[Section]) -> list[Section]:
+    """The figures of the first screen: those of questions, then the papers' first."""
+    drawn = [section for section in sections if section.picture]
+    return sorted(drawn, key=lambda section: section.artifact.settings.kind != "forest")[:PICTURES]
 
 
 def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, Any]:
@@ -78,11 +76,24 @@ def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, 
 
 def _link(configuration: Configuration, published: Files | None, path: str) -> str:
     """A file relative to the page; "" where a publication does not have it."""
+    paths = configuration.paths
     place = os.path.relpath(path, configuration.results)
     if published is None:
         return place
-    place = "verdicts.csv" if path == configuration.paths.all_verdicts else place
+    place = {paths.verdicts: "verdicts.csv", paths.all_runs: "runs.csv"}.get(path, place)
     return place if place in published else ""
+
+
+def _width(text: str) -> int:
+    """The width in characters at which a heading takes at most three lines."""
+    return max(len(text) // 3 + 4, *map(len, text.split()), 1)
+
+
+def _together(text: str) -> str:
+    """The text with its intervals and deviations kept in one line each."""
+    for word in (" to ", " ± ", "× "):
+        text = text.replace(word, word.replace(" ", "\N{NO-BREAK SPACE}"))
+    return text
 
 
 def _jinja(configuration: Configuration, published: Files | None) -> jinja2.Environment:
@@ -96,9 +107,9 @@ def _jinja(configuration: Configuration, published: Files | None) -> jinja2.Envi
         keep_trailing_newline=True,
     )
     jinja.filters |= {
-        "identifier": lambda text: re.sub(r"[\s%]", "-", text),
         "link": functools.partial(_link, configuration, published),
-        "shown": claims_list.shown,
+        "width": _width,
+        "together": _together,
     }
     jinja.globals["own"] = lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8"))
     return jinja

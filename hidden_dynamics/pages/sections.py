@@ -1,145 +1,137 @@
-"""The page's sections, one for each artifact, paper by paper and in the papers' order."""
+"""The page's sections, one for each artifact, paper by paper and in the papers' order, of what was drawn."""
 
 import base64
 import io
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from markupsafe import Markup
 from PIL import Image
+from pydantic import BaseModel, ValidationError
 
-from hidden_dynamics.artifacts import Artifact
-from hidden_dynamics.claims.verdict import counts
+from hidden_dynamics.artifacts import Artifact, load_artifacts
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.pages.claims_list import judged
-from hidden_dynamics.results.rows import Row
-
-# Of a table's own page (hidden_dynamics.artifacts.tables.html): title, table, notes.
-PARTS = re.compile(r"<h1>(.*?)</h1>.*?(<table>.*?</table>).*?(<ul>.*?</ul>)", re.DOTALL)
-HEADING = re.compile(r"(<th(?: [^>]*)?>)([^<]+)")
-LONG = re.compile(r"(<td>)([^<]{49,})")
-TOGETHER = re.compile(r" (±|=|to) |(?<=\(paper:) ")
-NOTE = re.compile(r"<li>.*?</li>", re.DOTALL)
+from hidden_dynamics.errors import UserError
 
 Files = Mapping[str, bytes]  # by path
 
 
+class DrawnTable(BaseModel):
+    """What hidden_dynamics.artifacts.tables.json_text writes; a column is (group, name)."""
+
+    title: str
+    columns: list[tuple[str, str]]
+    rows: list[list[str]]
+    notes: list[str]
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Each group of columns beside one another, and of how many it is; none where no column has one."""
+        groups: list[tuple[str, int]] = []
+        for name, _ in self.columns:
+            if groups and groups[-1][0] == name:
+                groups[-1] = name, groups[-1][1] + 1
+            else:
+                groups.append((name, 1))
+        return groups if any(name for name, _ in groups) else []
+
+
+class DrawnFigure(BaseModel):
+    """What hidden_dynamics.artifacts.sheet.save writes; `instead` says why there is no picture, where there is none."""
+
+    heading: str
+    instead: str
+    notes: list[str]
+
+
 @dataclass(frozen=True)
 class Section:
-    """A table or a figure.
+    """A table or a figure on the page.
 
     Attributes:
-        title, shown, notes: what was rendered of it: the title of a table, "" of a figure; the table, the picture, or a
-            sentence that says why there is none; the notes, each an element of a list.
+        table: None of a figure.
         picture: that of a figure which has one; else "".
+        instead: a sentence where there is none.
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
-        runs: those that it was made of, each once (hidden_dynamics.results.run_files.COLUMNS).
-        claims: those that rest on it.
     """
 
     artifact: Artifact
-    title: Markup
-    shown: Markup
-    notes: Sequence[Markup]
+    table: DrawnTable | None
     picture: Markup
+    instead: str
+    notes: Sequence[str]
     stand_ins: Mapping[str, Sequence[str]]
-    runs: Sequence[Row]
-    claims: Sequence[Row]
-
-    @property
-    def name(self) -> str:
-        return self.artifact.name
 
     @property
     def short(self) -> str:
-        """The place in the paper, such as "Table 3"; "" where there is none."""
+        """The place in the paper, such as "Table 3"; the title where there is none."""
         number = self.artifact.position[1]
-        return f"{self.artifact.form.capitalize()} {number}" if number else ""
-
-    @property
-    def judged(self) -> dict[str, int]:
-        """{verdict as shown: how many of the claims have it}, of those that were judged."""
-        return counts(judged(self.claims))
+        return f"{self.artifact.form.capitalize()} {number}" if number else self.artifact.settings.title
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's sections in its own order."""
+    """A paper's tables and figures that have something to show, in its own order."""
 
     name: str
     title: str
-    sections: Sequence[Section]
+    artifacts: Sequence[Artifact]
 
 
-def papers_of(sections: Sequence[Section]) -> list[Paper]:
+def papers_of(configuration: Configuration) -> list[Paper]:
     """The papers in the order in which they are configured."""
-    papers: dict[str, list[Section]] = {}
-    for section in sections:
-        papers.setdefault(section.artifact.paper, []).append(section)
+    papers: dict[str, list[Artifact]] = {}
+    for artifact in load_artifacts(configuration).values():
+        papers.setdefault(artifact.paper, []).append(artifact)
     return [
-        Paper(name, own[0].artifact.paper_title, sorted(own, key=lambda section: section.artifact.position))
-        for name, own in papers.items()
+        Paper(name, artifacts[0].paper_title, sorted(artifacts, key=lambda artifact: artifact.position))
+        for name, artifacts in papers.items()
     ]
 
 
-def section_of(
-    artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], root: Path, published: Files | None
-) -> Section:
+def section_of(artifact: Artifact, root: Path, published: Files | None) -> Section:
     """
     Args:
-        runs: the summary of all runs.
-        claims: the verdicts on all claims.
         root: where the results directory is.
         published: the files beside the page, by path; None: it has the pictures in itself.
 
     Raises:
         UserError: a rendered file is missing or damaged.
     """
-    configuration = artifact.configuration
-    own = [claim for claim in claims if claim["artifact"] == artifact.name]
-    by_directory = {run["directory"]: run for run in runs}
-    return Section(
-        artifact,
-        *(table_of(artifact, root) if artifact.form == "table" else figure_of(artifact, root, published)),
-        stand_ins=stand_ins(configuration, dict.fromkeys(cell.task for cell in artifact.cases())),
-        runs=[by_directory[run.directory] for run in artifact.runs],
-        claims=own,
-    )
+    replaced = stand_ins(artifact.configuration, dict.fromkeys(cell.task for cell in artifact.cases()))
+    if artifact.form == "table":
+        table = table_of(artifact, root)
+        return Section(artifact, table, Markup(), "", table.notes, replaced)
+    figure = figure_of(artifact, root)
+    picture = Markup() if figure.instead else picture_of(artifact, root, published)
+    return Section(artifact, None, picture, figure.instead, figure.notes, replaced)
 
 
-def table_of(artifact: Artifact, root: Path) -> tuple[Markup, Markup, list[Markup], Markup]:
-    """Headings and long cells get an element within, which limits their width; what belongs together is not broken."""
-    path = root / artifact.configuration.paths.table(artifact.name, "html")
-    title, table, notes = PARTS.findall(path.read_text(encoding="utf-8"))[0]
-    table = TOGETHER.sub(lambda found: found[0].replace(" ", "&nbsp;"), LONG.sub(r"\1<span>\2</span>", table))
-    table = HEADING.sub(_in_three_lines, table)
-    return Markup(title), Markup(table), list(map(Markup, NOTE.findall(notes))), Markup()
+def table_of(artifact: Artifact, root: Path) -> DrawnTable:
+    return _read(root / artifact.configuration.paths.table(artifact.name, "json"), DrawnTable)
 
 
-def _in_three_lines(heading: re.Match[str]) -> str:
-    """A heading with the width that three lines of it need."""
-    width = max(len(heading[2]) // 3 + 4, *map(len, heading[2].split()))
-    return f'{heading[1]}<span style="--needed: {width}ch">{heading[2]}</span>'
+def figure_of(artifact: Artifact, root: Path) -> DrawnFigure:
+    return _read(root / artifact.configuration.paths.figure(artifact.name, "json"), DrawnFigure)
 
 
-def figure_of(artifact: Artifact, root: Path, published: Files | None) -> tuple[Markup, Markup, list[Markup], Markup]:
-    """Its picture, or where it has none, what its Markdown says instead."""
-    path = root / artifact.configuration.paths.figure(artifact.name, "md")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    notes = [Markup("<li>{}</li>").format(line[2:]) for line in lines if line.startswith("- ")]
-    picture = picture_of(artifact, path.with_suffix(".png"), published)
-    said = " ".join(line for line in lines if line and not line.startswith(("# ", "- ", "![")))
-    return Markup(), picture or Markup("<p>{}</p>").format(said), notes, picture
+Drawn = TypeVar("Drawn", DrawnTable, DrawnFigure)
 
 
-def picture_of(artifact: Artifact, path: Path, published: Files | None) -> Markup:
+def _read(path: Path, drawn: type[Drawn]) -> Drawn:
+    try:
+        return drawn.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, ValidationError) as error:
+        what = "missing" if isinstance(error, FileNotFoundError) else "not what is written here: remove it"
+        raise UserError(f"{path} is {what}: run snakemake again, which makes it.", file=path) from None
+
+
+def picture_of(artifact: Artifact, root: Path, published: Files | None) -> Markup:
     """Without published files, the PNG is a data address: the page loads nothing."""
+    path = root / artifact.configuration.paths.figure(artifact.name, "png")
     place = f"figures/{path.name}"
-    there = path.is_file() if published is None else place in published
-    if not there:
-        return Markup()
     content = path.read_bytes() if published is None else published[place]
     with Image.open(io.BytesIO(content)) as image:
         width, height = image.size

@@ -8,6 +8,7 @@ from typing import Protocol, cast
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.lengths import length_matters
+from hidden_dynamics.configuration.schema import Training as TaskTraining
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.papers.published import dataset_of, published_task
 
@@ -106,6 +107,34 @@ def _title_says_it(configuration: Configuration, task: str) -> bool:
     own, papers = configuration.tasks[task], configuration.papers_tasks[task]
     differing = {name for name in {*own.data, *papers.data} if own.data.get(name) != papers.data.get(name)}
     return own.dataset == papers.dataset and differing <= set(configuration.datasets[own.dataset].in_title)
+
+
+def ran_of(configuration: Configuration, task: str, sizes: Iterable[object], trained: bool = True) -> str:
+    """What ran, and in brackets what is the paper's in place of it: "MNIST averaged to 14 × 14, N = 32, 2 epochs
+    [N = 128, 150 epochs]".
+
+    Args:
+        sizes: the paper's.
+        trained: as for `deviations`.
+    """
+    own, papers = configuration.tasks[task], configuration.papers_tasks[task]
+    units = [size for size in sizes if isinstance(size, int)]
+    title, whole = configuration.title_as_run(task), papers.title
+    pairs = [(title, "" if title.startswith(whole) else whole)]  # a title says how its data are reduced
+    if units:
+        sized = [own.sizes.get(size, size) for size in units], units
+        pairs.append((f"N = {listed(list(map(str, sized[0])))}", f"N = {listed(list(map(str, sized[1])))}"))
+    if trained:
+        pairs.append((_length(own.training), _length(papers.training)))
+    replaced = ", ".join(theirs for ours, theirs in pairs if theirs not in (ours, ""))
+    return ", ".join(ours for ours, _ in pairs) + (f" [{replaced}]" if replaced else "")
+
+
+def _length(training: TaskTraining) -> str:
+    """How long a training is: of generated data, whose epochs have no length of their own, in iterations."""
+    if training.iterations_per_epoch:
+        return f"{training.epochs * training.iterations_per_epoch:,} iterations"
+    return f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
 
 
 def listed(texts: Sequence[str]) -> str:

@@ -69,6 +69,11 @@ class Logs:
         logs = (log for log in self.logs if (log[0].task, log[0].model) == cell)
         return next((log for log in logs if _logged(configuration, self.about, run.task, log) == ours), None)
 
+    def of_the_paper(self, configuration: Configuration, case: Case) -> Log | None:
+        """The log of a case with the paper's settings, as the released code reads them."""
+        authors = _authors(configuration)
+        return self.of(authors, resolve(authors, *case, 0))
+
 
 @functools.cache
 def load_logs(name: str) -> Logs:
@@ -89,14 +94,18 @@ def _logged(configuration: Configuration, about: About, task: str, log: Log) -> 
     first, models = log[0], configuration.papers_tasks[task].models
     if first.model not in models or first.size not in models[first.model].run_sizes:
         return None
-    settings = configuration.settings.model_copy(update={"variants": {"default": "released"}, "precision": "fp32"})
-    authors = replace(configuration, settings=settings, tasks=configuration.papers_tasks)
-    found = _settings(resolve(authors, *Case(task, first.model, first.size), 0))
+    found = _settings(resolve(_authors(configuration), *Case(task, first.model, first.size), 0))
     for name in NAMED:
         found |= {name: getattr(first, name)} if name in found else {}
     if task in about.clipping and not first.clipped:
         found.pop("training.clip_norm", None)
     return found
+
+
+def _authors(configuration: Configuration) -> Configuration:
+    """The paper's settings, as the released code reads them."""
+    settings = configuration.settings.model_copy(update={"variants": {"default": "released"}, "precision": "fp32"})
+    return replace(configuration, settings=settings, tasks=configuration.papers_tasks)
 
 
 def _settings(run: Run) -> dict[str, Any]:

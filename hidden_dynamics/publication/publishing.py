@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -13,18 +13,22 @@ from typing import Any
 import yaml
 from PIL import Image
 
-from hidden_dynamics.artifacts import Artifact, load_artifacts
+from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.claims.needed import tasks_of_claims
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.loading import PARTS
+from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
+from hidden_dynamics.pages.sections import figure_of, papers_of
 from hidden_dynamics.publication.command import settings_of
-from hidden_dynamics.publication.findings import in_numbers, page
+from hidden_dynamics.publication.findings import findings_page
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
 from hidden_dynamics.results.archives import archives, packed, record_of, write
-from hidden_dynamics.results.rows import Row, read_rows
-from hidden_dynamics.results.run_files import COLUMNS, RECORD
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.record import COLUMNS, RunRecord, line_of
+from hidden_dynamics.results.run_files import RECORD
 from hidden_dynamics.system.files import ROOT, naming_the_disk
 
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
@@ -39,49 +43,38 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     """The content of every file by its path, the description of them all last; `root` is where the results directory
     is. A `UserError` where a result is missing or damaged."""
     paths = configuration.paths
-    rows = read_rows(root / paths.all_runs)
-    directories = {run_id(row): root / row["directory"] for row in rows}
-    records = {name: record_of(directory) for name, directory in directories.items()}
-    runs = run_rows(rows, records)
-    made = load_artifacts(configuration).values()
-    papers = [one.paper for one in made]
-    artifacts = {place_of(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
-    drawn = {name: content for path in artifacts for name, content in _drawn(root / paths.results, path).items()}
+    runs = {run.run.id: run for run in Evidence.read(configuration, all_runs(configuration), root).runs}
+    records = {name: record_of(root / run.run.directory) for name, run in runs.items()}
+    artifacts = {place_of(one): one for paper in papers_of(configuration) for one in paper.artifacts}
+    made = artifacts.values()
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     measured += [path for one in made for path in one.floors().values()]
-    claims = read_rows(root / paths.all_verdicts)
+    measured += [paths.floors(task) for task in tasks_of_claims(configuration)]
+    summaries = {"verdicts": paths.verdicts, "statistics": paths.statistics, "comparisons": paths.comparisons}
     files = {
-        "findings.md": page(configuration, claims, artifacts, drawn).encode(),
-        "README.md": readme(configuration, runs, artifacts, in_numbers(claims)).encode(),
-        "verdicts.csv": (root / paths.all_verdicts).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
-        "runs.csv": _csv(RUN_COLUMNS, runs),
-        **drawn,
+        "findings.md": findings_page(configuration, list(runs.values()), root).encode(),
+        "README.md": readme(configuration, list(runs.values()), artifacts).encode(),
+        "runs.csv": _csv(map(run_row, runs.values())),
+        **{f"{name}.csv": (root / path).read_bytes() for name, path in summaries.items()},
+        **{path: content for one in made for path, content in _drawn(one, root).items()},
         **{"/".join(Path(path).parts[-2:]): _measured(root / path, configuration) for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
         CONFIGURATION: packed(_configuration(configuration)),
         "Snakefile": (ROOT / "Snakefile").read_bytes(),
     }
     files["index.html"] = index_page(configuration, root, files).encode()
-    ended = max((directory / RECORD).stat().st_mtime for directory in directories.values())
-    ended = datetime.fromtimestamp(int(ended), UTC)
-    files[METADATA] = metadata(configuration, len(runs), ended, files)
+    ended = max((root / run.run.directory / RECORD).stat().st_mtime for run in runs.values())
+    files[METADATA] = metadata(configuration, len(runs), datetime.fromtimestamp(int(ended), UTC), files)
     return files
 
 
-def run_rows(rows: Sequence[Row], records: Mapping[str, Mapping[str, bytes]]) -> list[Row]:
-    """A row for each run of the summary, each once; of its variants those that are not the paper's text."""
-    found: dict[str, Row] = {}
-    for row in rows:
-        name = run_id(row)
-        variants = {variant: value for variant, value in json.loads(row["variants"]).items() if value != "published"}
-        seconds = json.loads(records[name][RECORD])["seconds"]["evaluation"]
-        about = {"run": name, "variants": json.dumps(variants), "evaluation_seconds": seconds}
-        found[name] = {column: {**row, **about}[column] for column in RUN_COLUMNS}
-    return list(found.values())
-
-
-def run_id(row: Row) -> str:
-    return "/".join(Path(row["directory"]).parts[-3:])
+def run_row(run: RunRecord) -> dict[str, str]:
+    """The line of a run in runs.csv; of its variants those that are not the paper's text."""
+    variants = {variant: value for variant, value in run.variants.items() if value != "published"}
+    about = {"run": run.run.id, "variants": json.dumps(variants, sort_keys=True)}
+    about |= {"evaluation_seconds": str(run.seconds["evaluation"])}
+    line = line_of(run) | about
+    return {column: line[column] for column in RUN_COLUMNS}
 
 
 def _configuration(configuration: Configuration) -> dict[str, bytes]:
@@ -96,11 +89,16 @@ def place_of(artifact: Artifact) -> str:
     return f"{artifact.form}s/{artifact.name}.md"
 
 
-def _drawn(results: Path, path: str) -> dict[str, bytes]:
-    """A table, or a figure's notes and the picture that they show, if they do, by their places."""
-    text, picture = (results / path).read_bytes(), Path(path).with_suffix(".png")
-    shown = {f"{picture}": reduced(results / picture, WIDTH, COLOURS)} if f"({picture.name})".encode() in text else {}
-    return {path: text, **shown}
+def _drawn(artifact: Artifact, root: Path) -> dict[str, bytes]:
+    """A table as text; of a figure its notes and, if anything is drawn, the picture and its numbers; by path."""
+    paths, place, name = artifact.configuration.paths, place_of(artifact), artifact.name
+    if artifact.form == "table":
+        return {place: (root / paths.table(name, "md")).read_bytes()}
+    files = {place: (root / paths.figure(name, "md")).read_bytes()}
+    if not figure_of(artifact, root).instead:
+        files[f"figures/{name}.png"] = reduced(root / paths.figure(name, "png"), WIDTH, COLOURS)
+        files[f"figures/{name}.csv"] = (root / paths.figure(name, "csv")).read_bytes()
+    return {place: content for place, content in files.items() if content}
 
 
 def reduced(path: Path, width: int, colours: int) -> bytes:
@@ -113,9 +111,9 @@ def reduced(path: Path, width: int, colours: int) -> bytes:
     return buffer.getvalue()
 
 
-def _csv(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
+def _csv(rows: Iterable[Mapping[str, str]]) -> bytes:
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns, lineterminator="\n")
+    writer = csv.DictWriter(buffer, RUN_COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return buffer.getvalue().encode()

@@ -1,6 +1,5 @@
 """README.md: what was run, by which code, how to restore and redraw it, a list of tables and figures."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,39 +9,43 @@ import jinja2
 
 from hidden_dynamics.artifacts import Artifact, left_out_note
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.papers.deviations import changed_words
+from hidden_dynamics.papers.deviations import changed_words, data_text
 from hidden_dynamics.publication.command import command_of
-from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.record import RunRecord
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping[str, Artifact], found: str) -> str:
+def readme(configuration: Configuration, runs: Sequence[RunRecord], artifacts: Mapping[str, Artifact]) -> str:
     """
     Args:
-        runs: the rows of runs.csv.
+        runs: each once.
         artifacts: by their files in the publication, in the papers' order.
-        found: how many claims have which verdict; "" for none.
     """
-    tasks: dict[str, list[Row]] = {}
+    tasks: dict[str, list[RunRecord]] = {}
     for run in runs:
-        tasks.setdefault(run["task"], []).append(run)
+        tasks.setdefault(run.task, []).append(run)
     return filled(
         "readme.md.j2",
         configuration=configuration,
         command=command_of(configuration),
         runs=runs,
         tasks=tasks,
+        data={task: data_text(configuration, own[0]) for task, own in tasks.items()},
         changed={task: ", ".join(changed_words(configuration, [task])) for task in tasks},
-        seconds=sum(float(run["training_seconds"]) + float(run["evaluation_seconds"]) for run in runs),
-        commits=Counter(run["commit"] or "unknown" for run in runs),
-        versions=[json.loads(versions) for versions in dict.fromkeys(run["versions"] for run in runs)],
+        hours=hours_of(runs),
+        commits=Counter(run.commit or "unknown" for run in runs),
+        versions=list({str(run.versions): run.versions for run in runs}.values()),
         artifacts=artifacts,
-        found=found,
         measured=any(artifact.measured for artifact in artifacts.values()),
         floors=any(artifact.floored for artifact in artifacts.values()),
         left_out=left_out_note(configuration),
     )
+
+
+def hours_of(runs: Sequence[RunRecord]) -> str:
+    """What training and evaluation took, by the runs' own clocks."""
+    return f"{sum(sum(run.seconds.values()) for run in runs) / 3600:.2f} hours"
 
 
 def filled(name: str, **values: object) -> str:

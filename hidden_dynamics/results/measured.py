@@ -120,7 +120,7 @@ class Floor(Measured):
     chosen: str | None = None
 
 
-Row = TypeVar("Row", bound=Measured)
+Row = TypeVar("Row", bound=BaseModel)
 
 
 def read_measured(path: Path, row: type[Row]) -> Sequence[Row]:

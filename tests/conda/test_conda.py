@@ -14,11 +14,7 @@ import pytest
 from conda_lab import Lab, missing
 from repository import SETTINGS, copy_repository
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.conda,
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.conda, pytest.mark.skipif(missing() is not None, reason=missing() or "")]
 
 TABLE_OF_NO_RUNS = "momentumrnn_table7"
 JOURNAL = """

@@ -62,9 +62,6 @@ def fresh(tmp_path_factory):
         kill_all_in(root)
 
 
-# Kills
-
-
 def kill(kind, process, root):
     """Whether there was something to kill."""
     if kind == "the whole group":
@@ -121,9 +118,6 @@ def test_a_workflow_killed_at_random_is_continued_by_the_same_command_to_the_sam
         assert_as_undisturbed(one, whole)
 
 
-# Two at once
-
-
 def test_a_second_workflow_is_refused_and_one_after_a_kill_waits_for_what_was_left_at_work(fresh, undisturbed):
     workflow, target = fresh(), f"{PARITY}/run.json"
     first = start(workflow, target)
@@ -146,9 +140,6 @@ def test_a_second_workflow_is_refused_and_one_after_a_kill_waits_for_what_was_le
     assert third.wait() == 0
     assert outputs_of(workflow.root / PARITY) == outputs_of(undisturbed[0].root / PARITY)
     assert start(workflow, target).wait() == 0 and "Nothing to be done" in (workflow.root / "said").read_text()
-
-
-# Full disks
 
 
 @pytest.fixture

@@ -22,11 +22,7 @@ from slurm_lab import missing, slurm  # noqa: F401  a fixture
 PATIENCE = 1200  # seconds until what must happen counts as not happening; a machine may be busy
 
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.slurm,
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.slurm, pytest.mark.skipif(missing() is not None, reason=missing() or "")]
 
 TASK = """
 import json

@@ -1,9 +1,8 @@
 """Grids over two hyperparameters, ours above the paper's (MomentumRNN, Figure 7: momentum mu by step size s)."""
 
-import json
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,24 +13,26 @@ from pydantic import Field
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished, InPanels
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
-from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.published import GridRow, published_task
-from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.run_files import measured_of
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import best, mean_scores
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
-    from matplotlib.figure import Figure
+
+    from hidden_dynamics.artifacts.sheet import Page
 
 NAIVE = "†"
 NAMES = {"mu": "momentum μ", "s": "step size s"}
+BY_FACTORS = 3.0  # values that differ by more have logarithmic colours
 PANEL_WIDTH = 4.2  # inches
 TITLE = 62  # characters in a line of a panel's title
 
@@ -39,10 +40,7 @@ TITLE = 62  # characters in a line of a panel's title
 class PanelSettings(Entry):
     task: str
     model: str
-    rows: str
-    columns: str
     metric: str
-    colour_scale: Literal["linear", "log"] = "linear"
 
 
 class Settings(ArtifactSettings):
@@ -54,7 +52,6 @@ class Ablation(BesidePublished, InPanels):
     Settings = Settings
     summarised = True
     with_extras = False  # the grids are of the paper's models alone
-    ranked_as = "cells of the grid"
 
     def cases_of(self, panel: PanelSettings) -> list[Case]:
         task = self.configuration.tasks.get(panel.task)
@@ -67,9 +64,6 @@ class Ablation(BesidePublished, InPanels):
     def chosen_metrics(self) -> list[str]:
         return list(dict.fromkeys(panel.metric for panel in self.settings.panels))
 
-    def metrics(self) -> list[str]:
-        return self.chosen_metrics()
-
     def published_grid(self, panel: PanelSettings) -> GridRow:
         """A `UserError` where the paper has no such grid."""
         task = published_task(self.configuration, panel.task)
@@ -78,38 +72,6 @@ class Ablation(BesidePublished, InPanels):
             text = f"it has no grid of {panel.metric} for {panel.model} on {task}: add it, or leave out the panel"
             raise mistake(f"published/{self.settings.published}", text)
         return row
-
-    def rankings(self) -> Iterator[tuple[str, str, Mapping[Case, float]]]:
-        for panel in self.settings.panels:
-            grid = self.published_grid(panel)
-            values = {
-                Case(panel.task, panel.model, f"{grid.row_name}{row}-{grid.column_name}{column}"): value
-                for (row, column), value in grid.places().items()
-            }
-            configured = self.cases_of(panel)
-            yield panel.task, panel.metric, {cell: value for cell, value in values.items() if cell in configured}
-
-
-def draw(artifact: Ablation, sources: Sources) -> "Figure":
-    """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below. A `UserError`
-    where nothing is published for a panel, or it has no runs."""
-    configuration = artifact.configuration
-    panels = [panel_of(artifact, sources, settings) for settings in artifact.panels]
-    runs = [run for panel in panels for run in panel.runs]
-    grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, runs),
-            width=max(6.8, PANEL_WIDTH * len(panels)),
-            height=6.6,
-            notes=figure_notes(configuration, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
-        )
-        for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
-            draw_grid(above, panel.ours, panel, gid="ours")
-            draw_grid(below, panel.theirs, panel, gid="published")
-            describe(above, below, configuration, panel)
-    return figure
 
 
 @dataclass(frozen=True)
@@ -134,62 +96,95 @@ class Square:
         return f"{text}\n{self.failed}/{self.runs} failed" if self.failed else text
 
 
+Grid = Mapping[tuple[float, float], Square]  # by row value and column value
+
+
 @dataclass(frozen=True)
 class Panel:
-    """A pair of grids.
+    """A pair of grids of a model's runs on a task."""
 
-    Attributes:
-        runs: rows of the summary.
-        ours, theirs: the squares by (row value, column value).
-    """
-
-    settings: PanelSettings
+    task: str
     metric: Metric
-    runs: Sequence[Row]
-    ours: Mapping[tuple[float, float], Square]
-    theirs: Mapping[tuple[float, float], Square]
+    runs: Sequence[RunRecord]
+    ours: Grid
+    theirs: Grid
     published: GridRow
 
 
-def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> Panel:
+def draw(artifact: Ablation, evidence: Evidence) -> "Page":
+    """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below. A `UserError`
+    where nothing is published for a panel."""
+    configuration = artifact.configuration
+    panels = [panel_of(artifact, evidence, settings) for settings in artifact.panels]
+    runs = [run for panel in panels for run in panel.runs]
+    grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=max(6.8, PANEL_WIDTH * len(panels)),
+            height=6.6,
+            notes=figure_notes(configuration, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
+            data=squares_of(panels),
+        )
+        for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
+            draw_grid(above, panel.ours, panel, gid="ours")
+            draw_grid(below, panel.theirs, panel, gid="published")
+            describe(above, below, configuration, panel)
+    return figure
+
+
+def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) -> Panel:
     """Both grids of a panel: the measured one and the published one."""
-    runs = [run for run in sources.summary if (run["task"], run["model"]) == (settings.task, settings.model)]
-    if not runs:
-        raise sources.wrong("runs", f"there is no run of {settings.model} on {settings.task}")
+    runs = [run for run in evidence.on(settings.task) if run.model == settings.model]
     metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
-    places: dict[tuple[float, float], list[Row]] = {}
+    places: dict[tuple[float, float], list[RunRecord]] = {}
     for run in runs:
-        had = json.loads(run["hyperparameters"])
-        places.setdefault((float(had[settings.rows]), float(had[settings.columns])), []).append(run)
+        row, column = (float(run.hyperparameters[name]) for name in (published.row_name, published.column_name))
+        places.setdefault((row, column), []).append(run)
     ours = {}
     for place, shown in places.items():
-        finished = [run for run in shown if run["status"] == "finished"]
-        values = [measured_of(run)[settings.metric] * metric.factor if run["metric"] else math.nan for run in finished]
+        values = [run.value(settings.metric) * metric.factor for run in shown if run.status == "finished"]
         value = sum(values) / len(values) if values else math.nan
         idle = naive is not None and metric.sign * (value - naive[1]) <= 0
-        diverged, failed = (sum(run["status"] == how for run in shown) for how in ("diverged", "failed"))
+        diverged, failed = (sum(run.status == how for run in shown) for how in ("diverged", "failed"))
         ours[place] = Square(value, len(shown), diverged, failed, idle)
     theirs = {place: Square(value) for place, value in published.places().items()}
-    return Panel(settings, metric, runs, ours, theirs, published)
+    return Panel(settings.task, metric, runs, ours, theirs, published)
 
 
-def draw_grid(ax: "Axes", by_place: Mapping[tuple[float, float], Square], panel: Panel, gid: str) -> None:
+def squares_of(panels: Sequence[Panel]) -> "pandas.DataFrame":
+    """A row for each square of ours, with the published number of the same place, then for those published alone."""
+    import pandas
+
+    rows = []
+    for panel in panels:
+        names, none = (panel.published.row_name, panel.published.column_name), Square()
+        for place in [*panel.ours, *(place for place in panel.theirs if place not in panel.ours)]:
+            square, theirs = panel.ours.get(place, none), panel.theirs.get(place, none)
+            about = {"task": panel.task, "metric": panel.published.metric, **dict(zip(names, place, strict=True))}
+            counts = {name: getattr(square, name) for name in ("runs", "diverged", "failed", "naive")}
+            rows.append(about | {"ours": square.value, "published": theirs.value} | counts)
+    return pandas.DataFrame(rows)
+
+
+def draw_grid(ax: "Axes", grid: Grid, panel: Panel, gid: str) -> None:
     """The squares in colour, each with its text, the largest row value on top, and a scale of colours."""
-    rows = sorted({row for row, _ in by_place}, reverse=True)
-    columns = sorted({column for _, column in by_place})
-    squares = [[by_place.get((row, column), Square()) for column in columns] for row in rows]
+    rows = sorted({row for row, _ in grid}, reverse=True)
+    columns = sorted({column for _, column in grid})
+    squares = [[grid.get((row, column), Square()) for column in columns] for row in rows]
     values = np.ma.masked_invalid([[square.value for square in line] for line in squares])
-    texts = [[square.text(panel.metric.decimals) for square in line] for line in squares]
-    colours, norm = colours_of(values.compressed(), panel.metric.better, panel.settings.colour_scale)
+    colours, norm = colours_of(values.compressed(), panel.metric.better)
     image = ax.imshow(values, cmap=colours, norm=norm, aspect="auto", gid=gid)
     for i, j in np.ndindex(values.shape):
-        colour = colours(norm(squares[i][j].value)) if np.isfinite(squares[i][j].value) else None
-        draw_square(ax, j, i, texts[i][j], colour, fontsize=8, gid=f"{gid} {rows[i]:g} {columns[j]:g}")
+        square = squares[i][j]
+        colour = colours(norm(square.value)) if np.isfinite(square.value) else None
+        draw_square(ax, j, i, square.text(panel.metric.decimals), colour, gid=f"{gid} {rows[i]:g} {columns[j]:g}")
     ax.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
     ax.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
-    ax.set_xlabel(NAMES.get(panel.settings.columns, panel.settings.columns))
-    ax.set_ylabel(NAMES.get(panel.settings.rows, panel.settings.rows))
+    ax.set_xlabel(NAMES.get(panel.published.column_name, panel.published.column_name))
+    ax.set_ylabel(NAMES.get(panel.published.row_name, panel.published.row_name))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     if values.count():
@@ -198,9 +193,9 @@ def draw_grid(ax: "Axes", by_place: Mapping[tuple[float, float], Square], panel:
             plain_numbers(bar.ax.yaxis)
 
 
-def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] | None, **options: object) -> None:
+def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] | None, gid: str) -> None:
     """The text of a square, in an ink that its colour lets be read; hatched where it has no number to colour it by."""
-    look: dict[str, Any] = {"ha": "center", "va": "center", **options}
+    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "gid": gid}
     if colour is None:
         ax.bar(x, 1, 1, y - 0.5, fc="white", ec="0.7", hatch="////", lw=0, gid="hatch")
         look["bbox"] = {"fc": "white", "ec": "none", "pad": 1.5}
@@ -210,32 +205,25 @@ def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] |
         ax.text(x, y, text, **look)
 
 
-def colours_of(
-    values: NDArray, better: Literal["higher", "lower"], scale: Literal["linear", "log"]
-) -> "tuple[Colormap, Normalize]":
-    """Yellow to green with green the better end.
-
-    Args:
-        values: (n,), finite.
-        scale: "log" for values that differ by factors; linear where one of them is not above 0.
-    """
+def colours_of(values: NDArray, better: Literal["higher", "lower"]) -> "tuple[Colormap, Normalize]":
+    """Yellow to green with green the better end; logarithmic where values (n,), finite, differ by large factors."""
     import matplotlib
     from matplotlib.colors import LogNorm, Normalize
 
     low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
-    logarithmic = scale == "log" and low > 0
+    logarithmic = low > 0 and high > BY_FACTORS * low
     if low == high:  # one colour: neither end of the scale
-        low, high = (low / 2, low * 2) if logarithmic else (low - 0.5, high + 0.5)
+        low, high = low - 0.5, high + 0.5
     colours = matplotlib.colormaps["YlGn" if better == "higher" else "YlGn_r"]
     return colours, (LogNorm if logarithmic else Normalize)(low, high)
 
 
 def describe(above: "Axes", below: "Axes", configuration: Configuration, panel: Panel) -> None:
     """Titles of a pair: metric, task, sizes and seeds, data other than the paper's; metric, size and data."""
-    title, seeds = panel.published.title, len({run["seed"] for run in panel.runs})
+    title, seeds = panel.published.title, len({run.seed for run in panel.runs})
     mean = f"mean of {seeds} seeds" if seeds > 1 else "1 seed"
-    lines = about(configuration, panel.runs, f"Ours: {title}", panel.runs[0]["task_title"], mean)
+    lines = about(configuration, panel.runs, f"Ours: {title}", panel.runs[0].task_title, mean)
     above.set_title("\n".join(part for line in lines for part in textwrap.wrap(line, TITLE)), linespacing=1.3)
-    data = configuration.title_of(configuration.papers_tasks[panel.settings.task].dataset)
+    data = configuration.title_of(configuration.papers_tasks[panel.task].dataset)
     text = f"Published: {title}, N = {panel.published.size}, {data}"
     below.set_title("\n".join(textwrap.wrap(text, TITLE)), linespacing=1.3)

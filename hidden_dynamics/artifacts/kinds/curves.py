@@ -5,7 +5,7 @@ Where all models of a panel were evaluated once, a row of dots per model instead
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,26 +16,38 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
-from hidden_dynamics.artifacts.lines import baseline_entries, baselines, draw_across, draw_line, in_sight, model_entries
+from hidden_dynamics.artifacts.lines import (
+    baseline_entries,
+    baselines,
+    draw_across,
+    draw_line,
+    in_sight,
+    model_entries,
+    padded,
+)
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
-from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Number, Size, Whole
 from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.papers.logs import Log, load_logs
-from hidden_dynamics.results.curves import Curve
-from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.curves import Curve, curves_of
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.record import RunRecord
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+
+    from hidden_dynamics.artifacts.sheet import Page
 
 BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
 LOGGED: dict[str, Any] = {"color": "0.5"}  # of the authors' own losses
 TITLE = 66  # characters in a line of a panel's title
+NOTHING = "No picture is drawn: no run has a loss."
+COLUMNS = ["task", "size", "split", "model", "line", "x", "mean", "low", "high"]  # of the data that are drawn
 
 Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
@@ -100,20 +112,13 @@ class Curves(InPanels):
                     found[curve.model] = tuple(point for point in log if point.epoch == curve.x[0])
         return {model: log for model, log in found.items() if log}
 
-    def printed(self) -> Iterator[tuple[Case, str]]:
-        """The final losses that the paper names."""
-        for number in self.published.numbers if self.published else ():
-            for panel in self.settings.panels:
-                if number.task == panel.task:
-                    yield Case(number.task, number.model, panel.size), number.metric
 
-
-def draw(artifact: Curves, sources: Sources) -> "Figure":
-    """One panel per configured panel, a line per model, one legend."""
+def draw(artifact: Curves, evidence: Evidence) -> "Page":
+    """One panel per configured panel, a line per model, one legend. A `UserError` where a file of a run is missing or
+    damaged."""
     configuration = artifact.configuration
-    shown = zip(artifact.panels, sources.curves, strict=True)
-    panels = [panel_of(artifact, settings, sources.summary, curves) for settings, curves in shown]
-    runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
+    panels = [panel_of(artifact, settings, evidence) for settings in artifact.panels]
+    runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, evidence.runs)
     names = list(dict.fromkeys(name for panel in panels for name in panel.baselines))
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
@@ -125,6 +130,8 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
             height=3.1 * rows,
             notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
             handles=[*model_entries(runs, styles), *mark_entries(panels), *baseline_entries(names)],
+            instead="" if any(panel.curves for panel in panels) else NOTHING,
+            data=points_of(panels),
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
@@ -143,7 +150,6 @@ class Panel:
     """The content of one panel.
 
     Attributes:
-        runs: rows of the summary.
         published: the paper's final values by model; none where the runs deviate from the paper.
         baselines: the losses of the naive ones and of the best classical one, by their names in the legend.
         logged: the authors' own losses, by model.
@@ -151,7 +157,7 @@ class Panel:
     """
 
     settings: PanelSettings
-    runs: Sequence[Row]
+    runs: Sequence[RunRecord]
     curves: Sequence[Curve]
     published: Mapping[str, float]
     baselines: Mapping[str, float]
@@ -160,11 +166,10 @@ class Panel:
     y_limits: Sequence[float] | None
 
 
-def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], curves: Sequence[Curve]) -> Panel:
-    size = "" if settings.size is None else str(settings.size)
-    runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
+def panel_of(artifact: Curves, settings: PanelSettings, evidence: Evidence) -> Panel:
+    runs, curves = evidence.on(settings.task, settings.size), curves_of(evidence, settings)
     papers = not deviations(artifact.configuration, runs)
-    metric, models = f"{settings.split}_loss", dict.fromkeys(run["model"] for run in (runs if papers else ()))
+    metric, models = f"{settings.split}_loss", dict.fromkeys(run.model for run in (runs if papers else ()))
     printed = {model: artifact.number(Case(settings.task, model, settings.size), metric) for model in models}
     published = {model: number.value for model, number in printed.items() if number is not None}
     naive = {name: score for curve in curves for name, score in curve.naive.items()}
@@ -179,6 +184,28 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
             limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
     x_limits = settings.x_limits if papers else None
     return Panel(settings, runs, curves, published, scores, logged, x_limits, limits)
+
+
+def points_of(panels: Sequence[Panel]) -> "pandas.DataFrame":
+    """A row for each point that is drawn: the panel, the model and the kind of line, x, the mean with its band or the
+    seed's value; of a baseline without x."""
+    import pandas
+
+    rows: list[tuple[Any, ...]] = []
+    for panel in panels:
+        place = panel.settings.task, panel.settings.size, panel.settings.split
+        for curve in panel.curves:
+            if curve.learned is None:
+                ends = zip(curve.x, curve.mean, curve.low, curve.high, strict=True)
+                rows += [(*place, curve.model, "mean", *numbers) for numbers in ends]
+            seeds = [run.seed for run in panel.runs if run.model == curve.model]
+            for seed, values in zip(seeds, curve.seeds, strict=False):
+                rows += [(*place, curve.model, f"seed {seed}", *point) for point in zip(curve.x, values, strict=True)]
+        for model, log in panel.logged.items():
+            rows += [(*place, model, "authors", one.epoch, one.mean, one.least, one.greatest) for one in log]
+        rows += [(*place, model, "published", None, value) for model, value in panel.published.items()]
+        rows += [(*place, "", name, None, value) for name, value in panel.baselines.items()]
+    return pandas.DataFrame([dict(zip(COLUMNS, row, strict=False)) for row in rows], columns=COLUMNS)
 
 
 def in_dots(curves: Sequence[Curve]) -> bool:
@@ -219,10 +246,9 @@ def robust_limits(
     seen = np.concatenate([inside, *(line[np.isfinite(line)] for curve in curves for line in lines_of(curve)), marks])
     if y_scale == "log":
         low = min(seen[seen > 0], default=1.0)
-        return float(low / 1.3), float(max(high, low) * 1.3)
-    low = seen.min()
-    margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-    return float(max(0.0, low - margin) if low >= 0 else low - margin), float(high + margin)
+        least, most = padded(np.log([low, max(high, low)]))
+        return math.exp(least), math.exp(most)
+    return padded(np.array([seen.min(), high]))
 
 
 def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
@@ -237,11 +263,11 @@ def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     """Scales, curves, baselines, published final values, limits."""
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
-    ax.set_xmargin(0.01)
-    for curve in panel.curves:
-        front = 10 + len(styles) - list(styles).index(curve.model)
-        mean = curve.mean if curve.learned is None else None
-        draw_line(ax, curve.model, styles[curve.model], curve.x, mean, (curve.low, curve.high), curve.seeds, front)
+    middle = -1 if panel.logged else (len(panel.curves) - 1) / 2  # the authors' stand at the epoch itself
+    for rank, curve in enumerate(panel.curves):
+        look, mean = styles[curve.model], curve.mean if curve.learned is None else None
+        band, place = (curve.low, curve.high), {"front": 10.0 - rank, "shift": rank - middle}
+        draw_line(ax, curve.model, look, curve.x, mean, band, curve.seeds, **place)
     for model, log in panel.logged.items():
         x, mean, least, greatest = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
         look = LOGGED | {"linestyle": styles[model]["linestyle"]}
@@ -254,12 +280,26 @@ def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         ax.set_ylim(*panel.y_limits)
     if panel.x_limits:
         ax.set_xlim(*panel.x_limits)
+    elif panel.curves:
+        ax.set_xlim(*x_limits_of(panel))
+
+
+def x_limits_of(panel: Panel) -> tuple[float, float]:
+    """From the first point to the last, with room at the ends, for bars side by side too."""
+    places = [curve.x for curve in panel.curves] + [[point.epoch for point in log] for log in panel.logged.values()]
+    places = np.concatenate(places)
+    if panel.settings.x_scale == "linear":
+        return padded(places)
+    first, last = padded(np.log(places[places > 0]))
+    return math.exp(first), math.exp(last)
 
 
 def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
     """A row per model: a dot per seed, their mean with its interval; below, in grey, what the authors logged."""
     ax.set_xscale(panel.settings.y_scale)
-    labels = {run["model"]: run["label"] for run in panel.runs}
+    if panel.settings.y_scale == "linear":
+        ax.locator_params(axis="x", nbins=6)
+    labels = {run.model: run.label for run in panel.runs}
     ax.set_yticks(range(len(panel.curves)), [labels[curve.model] for curve in panel.curves])
     ax.set_ylim(len(panel.curves) - 0.4, -0.6)
     for row, curve in enumerate(panel.curves):
@@ -300,7 +340,7 @@ def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
     places = " and ".join(dict.fromkeys(f"{curve.x[0]:g}" for curve in panel.curves if dots))
     ax.set_xlabel(f"{loss} at {settings.against} {places}" if dots else settings.against.capitalize())
     ax.set_ylabel("" if dots else loss)
-    lines = about(configuration, panel.runs, f"{panel.runs[0]['task_title']}: {settings.split} loss")
+    lines = about(configuration, panel.runs, f"{panel.runs[0].task_title}: {settings.split} loss")
     wrapped = [part for line in (*lines, settings.note or "") for part in textwrap.wrap(line, TITLE)]
     ax.set_title("\n".join(wrapped), linespacing=1.3)
 

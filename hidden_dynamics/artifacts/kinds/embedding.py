@@ -1,42 +1,51 @@
 """Features of images in the plane, by t-SNE, one panel per model, coloured by class (ACE-NODE, Figure 4)."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.kinds.silhouette_table import WITHOUT, Featured, features_notes, measured_features
+from hidden_dynamics.artifacts.kinds.silhouette_table import (
+    WITHOUT,
+    Featured,
+    FeaturedSettings,
+    features_notes,
+    measured_features,
+)
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import STYLE, legend_entry, page, style, write_instead
-from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.measured import Features
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from hidden_dynamics.artifacts.sheet import Page
 
 COLUMNS = 3
+WIDTH = 3.1  # inches, of a panel
+AREA = 14_000  # square typographical points of all dots of a panel
+NOTHING = "No picture is drawn: no model has features to map."
 
 
-class Embedding(Featured):
+class Embedding(Featured[FeaturedSettings]):
     """A figure of image features, which asks for nothing more than they do."""
 
 
-def draw(artifact: Embedding, sources: Sources) -> "Figure":
+def draw(artifact: Embedding, evidence: Evidence) -> "Page":
     """Panels side by side, one per model: the map of its first seed. A `UserError` where the features are not those of
     its runs, or their maps are missing or damaged."""
-    rows, configuration = measured_features(sources), artifact.configuration
-    models = dict.fromkeys(row["model"] for row in rows)
-    first = [next(row for row in rows if row["model"] == model) for model in models]
-    labels, maps = read_maps(sources, models)
-    lines = math.ceil(len(first) / COLUMNS)
-    names = configuration.datasets[first[0]["dataset"]].classes or [
-        str(label) for label in range(labels.max(initial=0) + 1)
-    ]
+    rows, configuration = measured_features(artifact, evidence), artifact.configuration
+    first = list({row.model: row for row in reversed(rows)}.values())[::-1]
+    labels, maps = read_maps(evidence.maps or Path(), [row.model for row in first])
+    lines, shape = math.ceil(len(first) / COLUMNS), shape_of(maps.values())
+    names = names_of(configuration, first[0].dataset, labels)
     settings = artifact.settings.features
     drawn = (
         f"Map: t-SNE of the first {len(labels):,} of these images, of each model's first seed (perplexity "
@@ -48,25 +57,26 @@ def draw(artifact: Embedding, sources: Sources) -> "Figure":
             artifact.settings,
             subtitle_of(configuration, first),
             width=9.6,
-            height=3.6 * lines,
+            height=(WIDTH * shape + 0.75) * lines + 0.4,
             notes=figure_notes(configuration, first, *features_notes(settings, first), drawn),
             handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in np.unique(labels)],
+            instead="" if maps else NOTHING,
+            data=points_of(maps, labels, names),
         )
-        title = about(configuration, first, first[0]["task_title"])
+        title = about(configuration, first, first[0].task_title)
         body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
         axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
         for ax, row in zip(axes, first, strict=False):
-            draw_map(ax, row, labels, maps.get(row["model"]))
+            draw_map(ax, row, labels, maps.get(row.model), shape)
             describe(ax, configuration, row)
         for ax in axes[len(first) :]:
             ax.set_axis_off()
     return figure
 
 
-def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[str, NDArray]]:
+def read_maps(path: Path, models: Iterable[str]) -> tuple[NDArray, dict[str, NDArray]]:
     """The classes (m,) of the images that are mapped, and by model, where there is one, its map (m, 2); a `UserError`
     where the file is missing."""
-    path = sources.root / sources.artifact.inputs()["maps"]
     try:
         with np.load(path, allow_pickle=False) as arrays:
             labels = arrays["labels"] if "labels" in arrays else np.empty(0, np.int64)
@@ -75,22 +85,48 @@ def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[st
         raise UserError(f"{path} is missing: run snakemake again, which makes it.", path) from None
 
 
-def draw_map(ax: "Axes", row: Row, labels: NDArray, points: NDArray | None) -> None:
+def names_of(configuration: Configuration, dataset: str, labels: NDArray) -> Sequence[str]:
+    """The classes' names, or numbers where these are not known."""
+    return configuration.datasets[dataset].classes or [str(label) for label in range(labels.max(initial=0) + 1)]
+
+
+def shape_of(maps: Iterable[NDArray]) -> float:
+    """The height of panels that hold all maps, as a share of their width: between a half and one."""
+    spans = [np.ptp(points, axis=0) for points in maps]
+    return min(1.0, max([0.5, *(height / width for width, height in spans if width)]))
+
+
+def points_of(maps: Mapping[str, NDArray], labels: NDArray, names: Sequence[str]) -> "pandas.DataFrame":
+    """A row for each image of each model."""
+    import pandas
+
+    classes = [names[label] for label in labels]
+    frames = [
+        pandas.DataFrame({"model": model, "image": range(len(points)), "class": classes, "x": x, "y": y})
+        for model, points in maps.items()
+        for x, y in [points.T]
+    ]
+    return pandas.concat(frames) if frames else pandas.DataFrame()
+
+
+def draw_map(ax: "Axes", row: Features, labels: NDArray, points: NDArray | None, shape: float) -> None:
     """The points in their classes' colours, or why there are none."""
     if points is None:
-        write_instead(ax, WITHOUT.get(row["status"], "all features are the same"))
+        write_instead(ax, WITHOUT.get(row.status, "all features are the same"))
         return
     colours = [f"C{label % 10}" for label in labels]
     # Drawn in their own order: no class lies above the others.
-    ax.scatter(*points.T, c=colours, s=max(2.0, min(14.0, 4000 / len(points))), linewidths=0, gid=f"map {row['model']}")
-    ax.set_aspect("equal", adjustable="datalim")
+    ax.scatter(*points.T, c=colours, s=min(14.0, AREA / len(points)), alpha=0.8, linewidths=0, gid=f"map {row.model}")
+    middle, (width, height) = (points.max(axis=0) + points.min(axis=0)) / 2, np.ptp(points, axis=0)
+    reach = 0.52 * max(width, height / shape)
+    ax.set(xlim=middle[0] + [-reach, reach], ylim=middle[1] + [-reach * shape, reach * shape], aspect="equal")
 
 
-def describe(ax: "Axes", configuration: Configuration, row: Row) -> None:
+def describe(ax: "Axes", configuration: Configuration, row: Features) -> None:
     """Title and frame of a panel, without ticks: its coordinates mean nothing."""
     decimals = configuration.metrics["silhouette"].decimals
-    score = f"silhouette {float(row['silhouette']):.{decimals}f}" if row["silhouette"] else "no silhouette"
-    ax.set_title(f"{row['label']}, seed {row['seed']}\n{score}", linespacing=1.3)
+    score = f"silhouette {row.silhouette:.{decimals}f}" if row.silhouette is not None else "no silhouette"
+    ax.set_title(f"{row.label}, seed {row.seed}\n{score}", linespacing=1.3)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(True)
     ax.spines[:].set_color("0.8")

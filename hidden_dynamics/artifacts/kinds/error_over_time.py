@@ -8,23 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.lines import baseline_entries, baselines, draw_across, draw_line, in_sight, model_entries
+from hidden_dynamics.artifacts.lines import (
+    baseline_entries,
+    baselines,
+    draw_across,
+    draw_line,
+    in_sight,
+    model_entries,
+    padded,
+)
 from hidden_dynamics.artifacts.notes import about, figure_notes, reported_note, subtitle_of
-from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style, write_instead
-from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import PREDICTIONS, resampled
-from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import FEWEST, mean_band, mean_scores
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from hidden_dynamics.artifacts.sheet import Page
 
 MOST_BINS = 12
 FEWEST_ENTRIES = 20  # of a run in a bin, on average
 BLOCK = 4  # rows of a block in the paper's figure
+NOTHING = "No picture is drawn: no run predicted anything."
+COLUMNS = ["x is", "model", "line", "x", "mean", "low", "high"]  # of the data that are drawn
 Arrays = Mapping[str, NDArray]
 
 
@@ -43,7 +54,7 @@ class Settings(SideBySideSettings):
     note: str
 
 
-class ErrorOverTime(SideBySide):
+class ErrorOverTime(SideBySide[Settings]):
     Settings = Settings
     summarised = True
     run_files = (PREDICTIONS,)
@@ -53,39 +64,50 @@ class ErrorOverTime(SideBySide):
         return [self.settings.metric]
 
 
-def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
+def draw(artifact: ErrorOverTime, evidence: Evidence) -> "Page":
     """A `UserError` where a file is missing or damaged."""
-    configuration, settings, summary = artifact.configuration, artifact.settings, sources.summary
+    configuration, settings, runs = artifact.configuration, artifact.settings, evidence.runs
     metric = configuration.metrics[settings.metric]
-    finished = [run for run in summary if run["status"] == "finished"]
-    read = [(run, RunFiles.of_row(run, sources.root).predictions()) for run in finished]
+    read = [(run, run.files.predictions()) for run in runs if run.status == "finished"]
     made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
-    errors = errors_of(made, metric.factor) if made else None
-    naive, styles = mean_scores(summary, settings.metric, metric.factor), line_styles(configuration, summary)
-    scores = baselines(naive, summary, settings.metric, metric.sign, metric.factor)
-    title = about(configuration, summary, f"{summary[0]['task_title']}: mean squared error of observed entries")
+    lines = lines_of(configuration, errors_of(made, metric.factor)) if made else []
+    naive, styles = mean_scores(runs, settings.metric, metric.factor), line_styles(configuration, runs)
+    scores = baselines(naive, runs, settings.metric, metric.sign, metric.factor)
+    by_row = {run.model: blocks(arrays) for run, arrays in made if run.seed == runs[0].seed and settings.over_rows}
+    title = about(configuration, runs, f"{runs[0].task_title}: mean squared error of observed entries")
     with style():
         figure, body = page(
             settings,
-            subtitle_of(configuration, summary),
+            subtitle_of(configuration, runs),
             width=8.2,
             height=6.4 if settings.over_rows else 3.6,
-            notes=figure_notes(configuration, summary, settings.note, reported_note(configuration, summary)),
-            handles=[*model_entries(summary, styles), *baseline_entries(scores)],
+            notes=figure_notes(configuration, runs, settings.note, reported_note(configuration, runs)),
+            handles=[*model_entries(runs, styles), *baseline_entries(scores)],
+            instead="" if lines else NOTHING,
+            data=frame_of(lines, by_row, scores),
         )
         axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
         axes[0].set_title("\n".join(title), linespacing=1.3)
         axes[0].set_xlabel(settings.time)
         axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
-        if errors:
-            draw_over_time(axes[0], configuration, errors, styles, scores)
+        if lines:
+            draw_over_time(axes[0], lines, styles, scores)
         if settings.over_rows:
-            draw_over_rows(axes[1], [one for one in made if one[0]["seed"] == summary[0]["seed"]], styles)
-        for ax in axes:
-            if not ax.has_data():
-                write_instead(ax)
+            draw_over_rows(axes[1], by_row, styles)
         body.align_ylabels(axes)
     return figure
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model's errors: `times`, `mean`, `low` and `high` (bins,); of fewer than FEWEST runs `seeds`, each one's own."""
+
+    model: str
+    times: NDArray
+    mean: NDArray
+    low: NDArray
+    high: NDArray
+    seeds: Mapping[int, NDArray]
 
 
 @dataclass(frozen=True)
@@ -93,13 +115,12 @@ class Errors:
     """Squared errors of the runs that predicted something, in bins of time.
 
     Attributes:
-        runs: their rows of the summary.
         times: (bins,), where the bins are drawn.
         sums, counts: (runs, bins), of the observed entries.
         factor: to the unit that is shown.
     """
 
-    runs: Sequence[Row]
+    runs: Sequence[RunRecord]
     times: NDArray
     sums: NDArray
     counts: NDArray
@@ -107,13 +128,13 @@ class Errors:
 
     def of(self, model: str) -> NDArray:
         """(the model's runs, bins), the means; nan without entries, or where one is not finite."""
-        own = [run["model"] == model for run in self.runs]
+        own = [run.model == model for run in self.runs]
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self.factor * (self.sums[own] / self.counts[own])
         return np.where(np.isfinite(means), means, np.nan)
 
 
-def errors_of(made: Sequence[tuple[Row, Arrays]], factor: float) -> Errors:
+def errors_of(made: Sequence[tuple[RunRecord, Arrays]], factor: float) -> Errors:
     """The errors of runs in the bins that they recorded, or else in bins for their targets.
 
     Bins in which no run has an entry are left out.
@@ -160,31 +181,64 @@ def squares_of(arrays: Arrays) -> NDArray:
         return (arrays["value"].astype(np.float64) - arrays["mean"]) ** 2
 
 
-def draw_over_time(
-    ax: "Axes", configuration: Configuration, errors: Errors, styles: Styles, scores: Mapping[str, float]
-) -> None:
-    """Each model's mean over its runs, with its band or the runs' own lines; a wide band does not flatten the lines."""
-    highest = [0.0]
-    for model, look in styles.items():
-        values = errors.of(model)
-        if len(values):
-            share = resampled(configuration, errors.runs[0]["task"], model)
-            mean, low, high = mean_band(values, resampled=share)
-            few = values if 1 < len(values) < FEWEST else ()
-            draw_line(ax, model, look, errors.times, mean, (low, high), few, marker="o", ms=3.5)
-            top = np.nanmax(np.stack([mean, *few]), initial=0.0)
-            highest.append(min(np.nanmax(high, initial=top), 2 * top))
+def lines_of(configuration: Configuration, errors: Errors) -> list[Line]:
+    """Of each model the mean over its runs, with its band or the runs' own lines."""
+    lines = []
+    for model in dict.fromkeys(run.model for run in errors.runs):
+        values, seeds = errors.of(model), [run.seed for run in errors.runs if run.model == model]
+        band = mean_band(values, resampled=resampled(configuration, errors.runs[0].task, model))
+        few = dict(zip(seeds, values, strict=True)) if 1 < len(values) < FEWEST else {}
+        lines.append(Line(model, errors.times, *band, few))
+    return lines
+
+
+def frame_of(
+    lines: Sequence[Line], by_row: Mapping[str, tuple[NDArray, NDArray]], scores: Mapping[str, float]
+) -> "pandas.DataFrame":
+    """A row for each point that is drawn, over time and over row numbers, and for each baseline."""
+    import pandas
+
+    rows: list[tuple[object, ...]] = []
+    for line in lines:
+        points = zip(line.times, line.mean, line.low, line.high, strict=True)
+        rows += [("time", line.model, "mean", *numbers) for numbers in points]
+        for seed, values in line.seeds.items():
+            points = zip(line.times, values, strict=True)
+            rows += [("time", line.model, f"seed {seed}", *point) for point in points]
+    for model, points in by_row.items():
+        rows += [("row", model, "first seed", *point) for point in zip(*points, strict=True)]
+    rows += [("time", "", name, None, score) for name, score in scores.items()]
+    return pandas.DataFrame([dict(zip(COLUMNS, row, strict=False)) for row in rows], columns=COLUMNS)
+
+
+def draw_over_time(ax: "Axes", lines: Sequence[Line], styles: Styles, scores: Mapping[str, float]) -> None:
+    """Each model's mean with its band or its runs' own lines; a wide band does not flatten the lines."""
+    ends = [0.0]
+    for shift, line in enumerate(lines):
+        seeds = list(line.seeds.values())
+        band, bars = (line.low, line.high), {"shift": shift - (len(lines) - 1) / 2, "marker": "o", "ms": 3.5}
+        draw_line(ax, line.model, styles[line.model], line.times, line.mean, band, seeds, **bars)
+        low, top = np.nanmin(np.stack([line.mean, *seeds])), np.nanmax(np.stack([line.mean, *seeds]))
+        ends += [
+            low,
+            top,
+            max(np.nanmin(line.low, initial=low), low / 2),
+            min(np.nanmax(line.high, initial=top), 2 * top),
+        ]
     draw_across(ax, scores, scores)
-    ax.set_ylim(0, 1.08 * max(highest + in_sight(scores, max(highest))) or 1.0)
+    ax.set_xlim(*padded(np.concatenate([line.times for line in lines])))
+    seen = [end for end in [*ends, *in_sight(scores, max(ends))] if np.isfinite(end) and end > 0]
+    low, high = padded(np.array(seen))
+    ax.set_ylim(max(0.0, low), high)
 
 
-def draw_over_rows(ax: "Axes", made: Sequence[tuple[Row, Arrays]], styles: Styles) -> None:
+def draw_over_rows(ax: "Axes", by_row: Mapping[str, tuple[NDArray, NDArray]], styles: Styles) -> None:
     """Each model's mean over blocks of rows, of its run with the first seed."""
     ax.set_title("As in the paper: over row numbers, which its figure labels “Testing Time”")
     ax.set_xlabel("Number of the target’s row (rows sorted by series, then time)")
     ax.set_ylabel(f"Mean over {BLOCK} rows × all features,\nnot observed: 0")
-    for run, arrays in made:
-        ax.plot(*blocks(arrays), **{**styles[run["model"]], "linewidth": 1.1}, gid=f"curve {run['model']}")
+    for model, points in by_row.items():
+        ax.plot(*points, **{**styles[model], "linewidth": 1.1}, gid=f"curve {model}")
     ax.set_ylim(bottom=0)
     ax.set_xmargin(0.01)
 

@@ -1,0 +1,46 @@
+"""The exploratory comparisons of a publication: each row of each table with its baseline, and q over all of them."""
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.claims.comparison import Comparison, compare
+from hidden_dynamics.results.evidence import Evidence
+
+if TYPE_CHECKING:
+    import pandas
+
+FALSE = 0.05  # the share of false discoveries below which a comparison is counted
+COLUMNS = (
+    *("artifact", "task", "model", "size", "baseline", "baseline_size", "metric", "n", "baseline_n"),
+    *("difference", "low", "high", "p", "q", "test", "unlearned"),
+)
+
+
+def comparisons_of(artifacts: Iterable[Artifact], evidence: Evidence) -> "pandas.DataFrame":
+    """A row for each comparison that tables show, under the first of them: `Comparison`, and q.
+
+    q is Benjamini and Hochberg's, over all comparisons that have a p.
+
+    Args:
+        evidence: of all runs.
+    """
+    import pandas
+    from scipy.stats import false_discovery_control
+
+    shown = {pair: artifact.name for artifact in reversed([*artifacts]) for pair in artifact.pairs()}
+    rows = [{"artifact": shown[pair], **_row(compare(evidence, *pair))} for pair in reversed(shown)]
+    table = pandas.DataFrame(rows, columns=list(COLUMNS))
+    tested = table["p"].notna()
+    table["q"] = math.nan
+    table.loc[tested, "q"] = false_discovery_control(table.loc[tested, "p"].astype(float))
+    return table
+
+
+def _row(comparison: Comparison) -> dict[str, object]:
+    one, other = comparison.one, comparison.other
+    about = {"task": one.task, "model": one.model, "size": one.size, "baseline": other.model}
+    about |= {"baseline_size": other.size, "n": comparison.n[0], "baseline_n": comparison.n[1]}
+    numbers = ("metric", "difference", "low", "high", "p", "test", "unlearned")
+    return about | {name: getattr(comparison, name) for name in numbers}

@@ -1,0 +1,207 @@
+"""A forest plot: by how much models are ahead of others, task by task, with intervals; what it compares is listed by
+hand, and decides nothing."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
+from hidden_dynamics.artifacts.sheet import legend_entry, page, style
+from hidden_dynamics.artifacts.tables import interval_text, signed
+from hidden_dynamics.configuration import Entry
+from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration.schema import Metric, Size
+from hidden_dynamics.papers.deviations import original_of
+from hidden_dynamics.papers.published import within_sentence
+from hidden_dynamics.results.evidence import Evidence
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+    from hidden_dynamics.artifacts.sheet import Page
+    from hidden_dynamics.claims.comparison import Comparison
+
+MOST = 20  # comparisons
+LINE = 0.21  # inches from line to line
+WIDTH = 9.0  # inches
+LETTER = 5.2  # typographical points: the mean width of one
+LOOKS = {  # by whether the side that is ahead is not shown to have learned; Okabe and Ito's blue
+    False: {"color": "#0072B2", "marker": "o"},
+    True: {"color": "0.65", "marker": "v"},
+}
+UNITS = {"one": "", "percent": " (points)"}
+NOTHING = "No picture is drawn: at this scale no two models that it compares both have a value."
+NOTE = (
+    "Right of 0 the first model is better. Exploratory: the intervals (95 %, over seeds) are not adjusted for their "
+    "number, and nothing is decided. A model with momentum that ran with μ = 0 is not compared."
+)
+
+
+class Row(Entry):
+    """Comparisons on a task.
+
+    Attributes:
+        measure: what the metric is there, where that is not its title; each measure has a panel.
+        models: {model: those that it is compared with}.
+    """
+
+    task: str
+    metric: str
+    size: Size | None = None
+    measure: str | None = None
+    models: Annotated[dict[str, Models], Field(min_length=1)]
+
+
+class Settings(ArtifactSettings):
+    rows: Annotated[list[Row], Field(min_length=1)]
+
+    @field_validator("rows")
+    @classmethod
+    def _are_few(cls, rows: list[Row]) -> list[Row]:
+        number = sum(len(others) for row in rows for others in row.models.values())
+        if number > MOST:
+            raise PydanticCustomError("rows", f"expected at most {MOST} comparisons, not {number}")
+        return rows
+
+
+class Forest(Artifact[Settings]):
+    Settings = Settings
+    summarised = True
+    with_extras = False
+
+    def pairs(self) -> Iterator[tuple[Case, Case, str]]:
+        for row in self.settings.rows:
+            for pair in pairs_of(row):
+                yield *pair, row.metric
+
+    def shown(self) -> list[Case]:
+        return list(dict.fromkeys(case for one, other, _ in self.pairs() for case in (one, other)))
+
+    def chosen_metrics(self) -> list[str]:
+        return list(dict.fromkeys(row.metric for row in self.settings.rows))
+
+
+def pairs_of(row: Row) -> list[tuple[Case, Case]]:
+    """(case, the one that it is compared with)."""
+    sides = [(model, other) for model, others in row.models.items() for other in others]
+    return [(Case(row.task, model, row.size), Case(row.task, other, row.size)) for model, other in sides]
+
+
+def draw(artifact: Forest, evidence: Evidence) -> "Page":
+    """A panel for each measure, a heading for each task, its comparisons by lead."""
+    configuration, panels = artifact.configuration, panels_of(artifact, evidence)
+    drawn = [comparison for comparisons in panels.values() for comparison in comparisons]
+    shown = {case for comparison in drawn for case in (comparison.one, comparison.other)}
+    runs = [run for run in evidence.runs if run.case in shown]
+    marks = (
+        {"the model that is ahead is not shown to have learned": True} if any(one.unlearned for one in drawn) else {}
+    )
+    lines = {measure: lines_of(evidence, comparisons) for measure, comparisons in panels.items()}
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=WIDTH,
+            height=sum(LINE * len(texts) + 0.6 for texts in lines.values()),
+            notes=figure_notes(configuration, runs, NOTE),
+            handles=[legend_entry(text, ls="none", **LOOKS[unlearned]) for text, unlearned in marks.items()],
+            instead="" if drawn else NOTHING,
+            data=frame_of(drawn),
+        )
+        if drawn:
+            heights = [len(texts) + 0.2 for texts in lines.values()]
+            room = LETTER * max(len(label) for texts in lines.values() for label, comparison in texts if comparison)
+            axes = body.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+            for ax, (measure, texts) in zip(axes, lines.items(), strict=True):
+                draw_panel(ax, texts, measure, configuration.metrics[panels[measure][0].metric], room)
+    return figure
+
+
+# By measure, its lines from the top: a heading, or a label with its comparison.
+Lines = Sequence[tuple[str, "Comparison | None"]]
+
+
+def panels_of(artifact: Forest, evidence: Evidence) -> "dict[str, list[Comparison]]":
+    """By measure, the comparisons of which both sides have a value: tasks as listed, the largest lead of each first."""
+    from hidden_dynamics.claims.comparison import compare  # SciPy
+
+    tasks, panels = artifact.tasks(), {}
+    for row in artifact.settings.rows:
+        measure = row.measure or artifact.configuration.metrics[row.metric].title
+        for one, other in pairs_of(row):
+            comparison = compare(evidence, one, other, row.metric)
+            if all(comparison.n) and not any(run.has_no_momentum for run in evidence.of(one)):
+                panels.setdefault(measure, []).append(comparison)
+    for leads in panels.values():
+        leads.sort(key=lambda each: (tasks.index(each.one.task), -each.difference))
+    return panels
+
+
+def lines_of(evidence: Evidence, comparisons: "Sequence[Comparison]") -> Lines:
+    """Under the task's title, with data other than the paper's and N, which models are compared."""
+    lines: list[tuple[str, Comparison | None]] = []
+    for task in dict.fromkeys(comparison.one.task for comparison in comparisons):
+        on_task = [comparison for comparison in comparisons if comparison.one.task == task]
+        sides = [[evidence.of(case)[0] for case in (each.one, each.other)] for each in on_task]
+        (first, _), sizes = sides[0], {one.size for one, _ in sides if one.size}
+        data = first.dataset_title if original_of(evidence.configuration, first) else ""
+        size = f"N = {first.size}" if len(sizes) == 1 else ""
+        lines.append((", ".join(filter(None, (f"{first.task_title}{data and f' ({data})'}", size))), None))
+        for (one, other), comparison in zip(sides, on_task, strict=True):
+            size = f", N = {one.size}" if len(sizes) > 1 else ""
+            lines.append((f"{one.label} over {other.label}{size}", comparison))
+    return lines
+
+
+def frame_of(comparisons: "Sequence[Comparison]") -> "pandas.DataFrame":
+    """A row for each comparison, from the top."""
+    import pandas
+
+    columns = ["task", "metric", "size", "model", "other", "lead", "low", "high", "p", "test", "n", "other_n"]
+    rows = [
+        (
+            *(each.one.task, each.metric, each.one.size, each.one.model, each.other.model),
+            *(each.difference, each.low, each.high, each.p, each.test, *each.n, each.unlearned, each.failed),
+        )
+        for each in comparisons
+    ]
+    return pandas.DataFrame(rows, columns=[*columns, "unlearned", "failed"])
+
+
+def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: float) -> None:
+    """Points with intervals right and left of 0; in words, the same on the right.
+
+    Args:
+        room: for the labels, in typographical points.
+    """
+    ax.set_yticks(range(len(lines)), [label for label, _ in lines], ha="left")
+    ax.tick_params(axis="y", length=0, pad=room)
+    for y, (label, (_, comparison)) in enumerate(zip(ax.get_yticklabels(), lines, strict=True)):
+        if comparison is None:
+            label.set(weight="bold", bbox={"facecolor": "white", "linewidth": 0, "pad": 1}, in_layout=False)
+            continue
+        look, name = LOOKS[comparison.unlearned], f"{comparison.one.model} {comparison.other.model}"
+        ax.plot([comparison.low, comparison.high], [y, y], color=look["color"], lw=1.8, gid=f"interval {name}")
+        ax.plot([comparison.difference], [y], **look, ms=6, gid=f"lead {name}")
+        grey = {"color": "0.5"} if comparison.unlearned else {}
+        ax.text(1.02, y, text_of(comparison, metric), transform=ax.get_yaxis_transform(), va="center", **grey)
+    ax.axvline(0, color="black", lw=0.8, zorder=1)
+    ax.set_ylim(len(lines) - 0.4, -0.6)
+    ax.locator_params(axis="x", nbins=6)
+    ax.set_xlabel(f"lead in {within_sentence(measure)}{UNITS.get(metric.unit, f' ({metric.unit})')}")
+    ax.grid(axis="x", color="0.9", lw=0.6, zorder=0)
+    ax.spines["left"].set_visible(False)
+
+
+def text_of(comparison: "Comparison", metric: Metric) -> str:
+    """The lead with its interval, "+2.0 (−1.4 to +5.3)": with two digits of the interval's width."""
+    width = comparison.high - comparison.low
+    decimals = max(metric.decimals, min(1 - math.floor(math.log10(width)), 6)) if width > 0 else metric.decimals
+    numbers = signed(comparison.difference, decimals), interval_text(comparison.low, comparison.high, decimals)
+    failed = f"{comparison.failed} failed" if comparison.failed else ""
+    return " ".join(filter(None, (*numbers, failed)))

@@ -1,0 +1,94 @@
+"""The interval of a difference over seeds and the items of the one test set that all seeds share."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hidden_dynamics.claims.comparison import WELCH
+from hidden_dynamics.claims.kinds import Result
+from hidden_dynamics.claims.readings import At
+from hidden_dynamics.claims.statistics import Estimate
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.papers.claims import ClaimEntry, load_definitions
+from hidden_dynamics.results.record import RunRecord
+from hidden_dynamics.results.run_files import ITEMS
+from hidden_dynamics.results.seeds import LEVEL
+
+Items = Mapping[str, NDArray]
+SQUARED = ("squared_error", "")
+NEAR = 0.005  # of what a run measured, as far as its items may be off it
+# Of which arrays of a run's items a metric is the mean, or the ratio of sums.
+ARRAYS = {
+    "test_accuracy": ("class", ""),
+    "test_time_point_accuracy": ("right", "labelled"),
+    "test_extrapolation_mse": SQUARED,
+    "test_interpolation_mse": SQUARED,
+}
+
+
+def over_items(configuration: Configuration, result: Result, entry: ClaimEntry, at: At) -> tuple[float, float] | None:
+    """The 95 % interval of the subject's mean less the reference's over seeds and test items.
+
+    Returns:
+        (low, high); None where a run kept no items, seeds have test sets of their own, the metric is no mean over
+        items, or the items do not give what the runs measured (`right`).
+    """
+    metric, estimate = entry.shown_metric, result.estimate
+    if entry.kind != "better" or metric not in ARRAYS or estimate is None or at not in ("reported", "last"):
+        return None
+    runs = [run for side in result.shown for seed in side.by_seed for run in side.runs if run.seed == seed]
+    if any(side.overlap for side in result.sides) or not all((run.files.directory / ITEMS).is_file() for run in runs):
+        return None
+    kept = [_items(run, at == "last") for run in runs]
+    share, weight = ARRAYS[metric]
+    shares = right(kept) if share == "class" else np.stack([own[share].astype(np.float64) for own in kept])
+    weights = np.stack([own[weight].astype(np.float64) for own in kept]) if weight else np.ones_like(shares)
+    factor = configuration.metrics[metric].factor
+    measured = np.array([value for side in result.shown for value in side.by_seed.values()]) / factor
+    if not np.allclose(shares.sum(axis=1) / weights.sum(axis=1), measured, rtol=NEAR, atol=0):
+        return None
+    parts = [slice(0, len(result.shown[0].by_seed)), slice(len(result.shown[0].by_seed), None)]
+    error = bootstrap_error([(shares[part], weights[part]) for part in parts], result.test != WELCH)
+    return Estimate(estimate.value, factor * error, estimate.degrees).interval(LEVEL)
+
+
+def _items(run: RunRecord, last: bool) -> Items:
+    """A run's items at the evaluation that counts."""
+    kept = run.files.items()
+    iteration = max(kept) if last or run.reported is None else run.reported.iteration
+    return kept[iteration]
+
+
+def right(kept: Sequence[Items]) -> NDArray:
+    """Of each run and item whether the class that was said is right: (runs, n), 0 or 1.
+
+    What is kept is this class and the loss, minus the logarithm of the probability of the true one. So of the run that
+    gave this the most, the class is taken to be true: above a half, it is. Of networks that are seldom right, this is
+    too often.
+    """
+    classes, losses = (np.stack([own[name] for own in kept]) for name in ("class", "loss"))
+    truth = np.take_along_axis(classes, losses.argmin(axis=0)[None], axis=0)
+    return (classes == truth).astype(np.float64)
+
+
+def bootstrap_error(sides: Sequence[tuple[NDArray, NDArray]], paired: bool) -> float:
+    """The standard deviation of a difference of means over seeds and items, both drawn anew.
+
+    Of n seeds n - 1 are drawn: then the variance over seeds alone is s²/n, as of a mean.
+
+    Args:
+        sides: (shares, weights) of each, both (seeds, items); a seed's number is the ratio of their sums.
+        paired: whether both sides are drawn the same seeds.
+    """
+    random, draws, items = np.random.default_rng(0), load_definitions().draws, sides[0][0].shape[1]
+    differences = np.empty(draws)
+    for draw in range(draws):
+        weight = np.bincount(random.integers(0, items, items), minlength=items)
+        means, seeds = [], None
+        for shares, weights in sides:
+            if seeds is None or not paired:
+                seeds = random.integers(0, len(shares), len(shares) - 1)
+            means.append(float(np.mean((shares[seeds] @ weight) / (weights[seeds] @ weight))))
+        differences[draw] = means[0] - means[1]
+    return float(differences.std(ddof=1))

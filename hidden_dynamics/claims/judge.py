@@ -1,0 +1,241 @@
+"""The verdicts on the headline claims. docs/claims.md gives the rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.stats import false_discovery_control
+
+from hidden_dynamics.claims.comparison import Values
+from hidden_dynamics.claims.items import over_items
+from hidden_dynamics.claims.kinds import COUNTS, Analysis, Result, compared, tested
+from hidden_dynamics.claims.logs import log_columns
+from hidden_dynamics.claims.readings import At
+from hidden_dynamics.claims.statistics import holm
+from hidden_dynamics.claims.verdict import Outcome, Verdict
+from hidden_dynamics.claims.words import columns_of, numbers_of, sentence_of
+from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
+from hidden_dynamics.papers.deviations import deviations, first_part
+from hidden_dynamics.results.evidence import Evidence
+
+ALPHA = 0.05
+EXACT = ("identity", "count")  # kinds that leave nothing to chance
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A claim beside the runs that there are of it.
+
+    Attributes:
+        at: the evaluation that counts.
+        part: "after 13 of 150 epochs", where a first part of the paper's schedule answers the claim; else "".
+        deviations: from the paper; "" at its own settings.
+        reason: why it is not judged; "" where it is.
+        absent: whether that is because there are no runs.
+    """
+
+    entry: ClaimEntry
+    at: At
+    part: str = ""
+    deviations: str = ""
+    reason: str = ""
+    absent: bool = False
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with the result that decides it, its p among the `tests` of the family, and the outcome."""
+
+    standing: Standing
+    result: Result
+    outcome: Outcome
+    reason: str
+    p_adjusted: float | None = None
+    tests: int = 0
+
+
+def verdicts(evidence: Evidence) -> list[Verdict]:
+    """A verdict on each headline claim, paper after paper; the claims of a paper are one family."""
+    found: list[Verdict] = []
+    for paper, content in load_claims().items():
+        standings = [standing_of(evidence, entry) for entry in content.claims]
+        judged = judge(evidence, standings)
+        agreeing = _agreeing(evidence, standings, judged)
+        found += [_verdict(evidence, paper, one, agree) for one, agree in zip(judged, agreeing, strict=True)]
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------- What is judged
+
+
+def standing_of(evidence: Evidence, entry: ClaimEntry) -> Standing:
+    """Whether there are runs of a claim that answer it, and how.
+
+    Runs that deviate from the paper do at scales that ask for directions. The first part of the paper's own training
+    does where the claim is of such a part; it also answers for its course (`faster`), but is no verdict on the paper's.
+    """
+    configuration = evidence.configuration
+    if reason := _absent(evidence, entry):
+        return Standing(entry, entry.at, reason=reason, absent=True)
+    runs = [run for case in (*entry.subjects, *entry.references) for run in evidence.of(case)]
+    part = first_part(configuration, entry.task) if entry.task and _reaches(evidence, entry) else ""
+    deviating, unanswered = (
+        "; ".join(deviations(configuration, runs, trained=entry.kind not in EXACT, course=course))
+        for course in (bool(part), bool(part) or entry.kind == "faster")
+    )
+    reason = "" if configuration.scale.directions else unanswered
+    return Standing(entry, "last" if part and entry.at == "reported" else entry.at, part, deviating, reason)
+
+
+def _reaches(evidence: Evidence, entry: ClaimEntry) -> bool:
+    """Whether runs are as long as the part of the schedule that a claim is of."""
+    training = evidence.configuration.tasks[str(entry.task)].training
+    if isinstance(entry.at, Iteration):
+        return training.epochs * (training.iterations_per_epoch or 0) >= entry.at.iteration
+    return entry.by_epoch is not None and training.epochs >= entry.by_epoch
+
+
+def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
+    """Why there are no runs of a claim; "" where there are."""
+    configuration = evidence.configuration
+    if entry.kind == "identity":
+        return "" if evidence.gradients else "no gradients were measured"
+    missing = [case for case in (*entry.subjects, *entry.references) if not evidence.of(case)]
+    if out := [configuration.left_out[case.task] for case in missing if case.task in configuration.left_out]:
+        return f"{out[0]} is left out"
+    labels = ", ".join(f"{configuration.models[case.model].label} (N = {case.size})" for case in missing)
+    return f"no runs of {labels} on {configuration.tasks[missing[0].task].title}" if missing else ""
+
+
+# --------------------------------------------------------------------------------------------------- How it is judged
+
+
+def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis = COUNTS) -> list[Judged]:
+    """The claims of a paper by one analysis, all of its family anew."""
+    results = [[] if standing.absent else _results(evidence, standing, analysis) for standing in standings]
+    begun = zip(standings, results, strict=True)  # a test that was begun is in the family, whatever it shows
+    family = [result for one, own in begun if one.entry.dagger and not one.reason for result in own]
+    p = [1.0 if result.p is None else result.p for result in family]
+    adjusted = holm(p) if analysis.adjustment == "Holm" or not p else [float(q) for q in false_discovery_control(p)]
+    found = {id(result): q for result, q in zip(family, adjusted, strict=True) if result.p is not None}
+    judged = []
+    for standing, own in zip(standings, results, strict=True):
+        result = own[0] if own else Result()
+        outcome, reason = outcome_of(standing, result, found.get(id(result)))
+        tests = len(family) if id(result) in found else 0
+        judged.append(Judged(standing, result, outcome, reason, found.get(id(result)), tests))
+    return judged
+
+
+def _results(evidence: Evidence, standing: Standing, analysis: Analysis) -> list[Result]:
+    at = analysis.at if analysis.at and _has_evaluations(standing) else standing.at
+    return tested(evidence, standing.entry, at, analysis)
+
+
+def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> tuple[Outcome, str]:
+    """The outcome of a claim, and its reason."""
+    entry, supports = standing.entry, result.supports
+    official = not standing.deviations and (entry.dagger or entry.kind in EXACT)
+    undecided = Outcome.INCONCLUSIVE if official else Outcome.OPEN
+    if standing.reason:
+        return Outcome.NOT_RUN, standing.reason
+    if supports is None:
+        return undecided, result.reason
+    if idle := [side for side in result.ahead if side.learned is False]:
+        return Outcome.UNLEARNED, f"{idle[0].label} is ahead, and not shown to beat {idle[0].baseline}"
+    p = result.p if p_adjusted is None else p_adjusted
+    if p is not None and p >= ALPHA:
+        return undecided, ""
+    if failed := [side for side in result.ahead if side.failed]:
+        return undecided, _without(failed[0])
+    if barred := _barred(entry, result):
+        return Outcome.BARRED, barred
+    if official:
+        return (Outcome.REPRODUCED if supports else Outcome.CONTRADICTED), result.reason
+    return (Outcome.AGREES if supports else Outcome.DISAGREES), result.reason
+
+
+def _barred(entry: ClaimEntry, result: Result) -> str:
+    """Why nothing is said of a claim that is decided: the paper's own table denies it, or the side behind is known to
+    be broken, or has runs that did not finish."""
+    if entry.against_table:
+        return "the paper’s own table denies the claim"
+    behind = [
+        (case.model, side) for case, side in zip(result.cases, result.sides, strict=True) if side in result.behind
+    ]
+    broken = [f"{side.label}: {entry.broken[model]}" for model, side in behind if model in entry.broken]
+    return next(iter([*broken, *(_without(side) for _, side in behind if side.failed)]), "")
+
+
+def _without(side: Values) -> str:
+    return f"{side.failed} of {len(side.runs)} runs of {side.label} diverged or have no finite number"
+
+
+# -------------------------------------------------------------------------------------------------------- Sensitivity
+
+
+def _agreeing(evidence: Evidence, standings: Sequence[Standing], judged: Sequence[Judged]) -> list[list[bool]]:
+    """Of each claim, whether each other analysis that can be made of it has the same outcome: the other test, the other
+    adjustment, other evaluations, each seed left out."""
+    analyses = [
+        Analysis(other_test=True),
+        Analysis(adjustment="Benjamini–Hochberg"),
+        *(Analysis(at=at) for at in ("reported", "last", "mean")),
+        *(Analysis(without=seed) for seed in sorted({run.seed for run in evidence.runs})),
+    ]
+    agree: list[list[bool]] = [[] for _ in standings]
+    for analysis in analyses:
+        for own, one, other in zip(agree, judged, judge(evidence, standings, analysis), strict=True):
+            if _applies(one, other, analysis):
+                own.append(one.outcome == other.outcome)
+    return agree
+
+
+def _applies(one: Judged, other: Judged, analysis: Analysis) -> bool:
+    sides, others = one.result.sides, other.result.sides
+    if one.result.p is None:
+        return False
+    if analysis.other_test:
+        return one.result.tests > 1
+    if analysis.at:
+        complete = all(len(own.by_seed) >= len(side.by_seed) for own, side in zip(others, sides, strict=True))
+        return _has_evaluations(one.standing) and analysis.at != one.standing.at and complete
+    if analysis.without is not None:
+        return any(analysis.without in side.by_seed for side in sides)
+    return one.standing.entry.dagger
+
+
+def _has_evaluations(standing: Standing) -> bool:
+    """Whether a claim is of one evaluation among others."""
+    entry = standing.entry
+    return entry.kind in ("better", "similar") and not entry.measurement and not isinstance(standing.at, Iteration)
+
+
+# -------------------------------------------------------------------------------------------------------- The verdict
+
+
+def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[bool]) -> Verdict:
+    standing, result, entry = judged.standing, judged.result, judged.standing.entry
+    ends = over_items(evidence.configuration, result, entry, standing.at)
+    columns = {
+        **columns_of(evidence.configuration, paper, entry, result),
+        **_control(evidence, standing, result),
+        **log_columns(evidence.configuration, paper, entry),
+        **dict(zip(("items_low", "items_high"), ends or (), strict=False)),
+        **{name: getattr(judged, name) for name in ("outcome", "reason", "p_adjusted", "tests")},
+    }
+    robust = sum(agree) / len(agree) if agree else None
+    about = {"paper": paper, "deviations": standing.deviations, "robust": robust, "analyses": len(agree)}
+    verdict = Verdict(**about, **columns)
+    return verdict.model_copy(update={"sentence": sentence_of(verdict, standing.part, entry.at)})
+
+
+def _control(evidence: Evidence, standing: Standing, result: Result) -> dict[str, Any]:
+    """The subject's mean less its control's; nothing without a control that was run."""
+    controls = [case for case in standing.entry.controls if evidence.of(case)]
+    if not controls or not result.cases:
+        return {}
+    pair = result.cases[0], controls[0]
+    numbers = numbers_of(standing.entry, compared(evidence, standing.entry, pair, standing.at))
+    columns = {f"control_{name}": numbers.get(name) for name in ("difference", "low", "high")}
+    return columns | {"control_label": evidence.configuration.models[controls[0].model].label}

@@ -1,0 +1,182 @@
+"""The columns and sentences of a verdict: what ran, what is printed, what was found."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hidden_dynamics.claims.comparison import Values
+from hidden_dynamics.claims.kinds import Result
+from hidden_dynamics.claims.verdict import Outcome, Verdict
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.papers.claims import ClaimEntry, Iteration
+from hidden_dynamics.papers.deviations import listed, ran_of
+from hidden_dynamics.papers.published import Number, load_published, published_task
+from hidden_dynamics.results.seeds import LEVEL, best_classical, mean_and_std
+
+UNITS = {"percent": "points", "one": ""}
+RATIO_DECIMALS = 2
+VERBS = {
+    **dict.fromkeys((Outcome.REPRODUCED, Outcome.AGREES), "is better than"),
+    **dict.fromkeys((Outcome.CONTRADICTED, Outcome.DISAGREES), "is worse than"),
+    **dict.fromkeys((Outcome.INCONCLUSIVE, Outcome.OPEN), "is not told apart from"),
+}
+
+
+def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, result: Result) -> dict[str, Any]:
+    """All columns of a verdict but those on its family, its control and the authors' logs."""
+    runs = dict.fromkeys(run.run.directory for side in result.sides for run in side.runs)
+    metric = configuration.metrics.get(entry.shown_metric)
+    ratio = entry.kind == "faster"
+    return {
+        **{
+            name: getattr(entry, name)
+            for name in ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
+        },
+        **_names(configuration, entry, result),
+        "task": entry.task,
+        "metric": entry.shown_metric,
+        "size": " ".join(map(str, entry.size)) if isinstance(entry.size, list) else entry.size,
+        "critic": entry.critic.says if entry.critic else "",
+        "critic_address": entry.critic.address if entry.critic else "",
+        "ran": _ran(configuration, entry, result),
+        "unit": UNITS.get(metric.unit, metric.unit) if metric and not ratio else "",
+        "decimals": RATIO_DECIMALS if ratio or not metric else metric.decimals,
+        **_printed(configuration, paper, entry),
+        **numbers_of(entry, result),
+        **_baselines(configuration, entry, result),
+        "runs": " ".join(runs),
+    }
+
+
+def _ran(configuration: Configuration, entry: ClaimEntry, result: Result) -> str:
+    """What ran; "" where nothing did."""
+    if entry.task is None:
+        return "untrained cells in float64" if result.test else ""
+    sizes = entry.size if isinstance(entry.size, list) else [entry.size]
+    return ran_of(configuration, entry.task, sizes, trained=entry.kind != "count") if result.sides else ""
+
+
+def _names(configuration: Configuration, entry: ClaimEntry, result: Result) -> dict[str, str]:
+    """The labels of the sides that were compared; of all that were to be, where none was."""
+    every = {"subject": entry.subjects, "reference": entry.references}
+    compared = dict(zip(every, ([case] for case in result.cases), strict=False)) or every
+    models = configuration.models
+    return {side: listed([models[case.model].label for case in cases] or [""]) for side, cases in compared.items()}
+
+
+def numbers_of(entry: ClaimEntry, result: Result) -> dict[str, Any]:
+    """Both sides and their difference; of `faster` iterations, by geometric means, and their ratio."""
+    if len(result.shown) < 2:
+        return {"test": result.test}
+    exp = math.exp if entry.kind == "faster" else float
+    columns: dict[str, Any] = {"test": result.test, "p": result.p}
+    means = []
+    for name, side in zip(("subject", "reference"), result.shown, strict=True):
+        mean, std = mean_and_std(side.by_seed.values())
+        means.append(mean)
+        columns[f"n_{name}"] = len(side.by_seed)
+        columns[f"{name}_mean"] = _finite(exp(mean))
+        columns[f"{name}_std"] = None if entry.kind in ("faster", "count") else _finite(std)
+    columns["difference"] = _finite(exp(means[0] - means[1]))
+    if result.estimate:
+        low, high = result.estimate.interval(LEVEL)
+        columns |= {"low": exp(low), "high": exp(high)}
+    return columns
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) -> dict[str, str]:
+    """The best naive baseline, and the best classical one with the sides that are behind it."""
+    known = next((side for side in result.sides if side.naive), None)
+    columns = {"naive": f"{known.baseline} {_plain(float(np.mean([*known.naive.values()])))}"} if known else {}
+    metric = configuration.metrics.get(entry.shown_metric)
+    runs = [run for side in result.sides for run in side.runs]
+    if metric is None or entry.kind == "faster":
+        return columns
+    best = best_classical(runs, entry.shown_metric, metric.sign, metric.factor)
+    if best is None:
+        return columns
+    name, scores = best
+    behind = [side.label for side in result.sides if _gain(side, scores) < 0]
+    who = "both behind" if len(behind) == len(result.sides) else f"{listed(behind)} behind" if behind else "both ahead"
+    return columns | {"classical": f"{name} {_plain(float(np.mean([*scores.values()])))}; {who}"}
+
+
+def _gain(side: Values, scores: Mapping[int, float]) -> float:
+    """By how much runs are ahead of a baseline's scores by seed, in the mean."""
+    return sum(side.sign * (value - scores[seed]) for seed, value in side.by_seed.items() if seed in scores)
+
+
+def _printed(configuration: Configuration, paper: str, entry: ClaimEntry) -> dict[str, Any]:
+    """What the paper prints: the subject's number, and the best of the references'."""
+    if entry.published is None:
+        return {"printed": entry.printed}
+    metric = configuration.metrics[entry.shown_metric]
+    published = load_published(f"{paper}/{entry.published}.yaml")
+
+    def number(case: Case) -> Number | None:
+        task = published_task(configuration, case.task)
+        return published.number(task, case.model, case.size, entry.shown_metric, metric.better)
+
+    subjects, references = (
+        [one for case in cases if (one := number(case))] for cases in (entry.subjects, entry.references)
+    )
+    if not subjects or not references:
+        return {}
+    subject, reference = subjects[0], max(references, key=lambda one: metric.sign * one.value)
+    text = f"{_number_text(subject)} against {_number_text(reference)}"
+    return {"printed": text, "printed_difference": round(subject.value - reference.value, 9)}
+
+
+def _number_text(number: Number) -> str:
+    spread = f" ± {number.std:g}" if number.std is not None else ""
+    return f"{number.value:g}{spread}{' (quoted)' if number.quoted else ' (the best run)' if number.maximum else ''}"
+
+
+# ---------------------------------------------------------------------------------------------------- What was found
+
+
+def sentence_of(verdict: Verdict, part: str, at: object) -> str:
+    """What was found, in one or two sentences, with the numbers; "" where nothing ran.
+
+    Args:
+        part: "after 13 of 150 epochs", where the claim is of the first part of the paper's schedule.
+    """
+    numbers, reason = _found(verdict), verdict.reason[:1].upper() + verdict.reason[1:]
+    if verdict.outcome is Outcome.NOT_RUN:
+        return f"No verdict: {verdict.reason}. So far: {numbers}." if numbers else ""
+    when = f"At iteration {at.iteration:,}: " if isinstance(at, Iteration) else ""
+    when = when or (f"By epoch {part.split()[1]}: " if part else "")
+    said_otherwise = _verb(verdict) or verdict.outcome is Outcome.UNLEARNED  # the reason says who has not learned
+    outcome = "" if said_otherwise and not verdict.outcome.of_the_paper else verdict.outcome.sentence
+    said = [f"{when}{numbers}." if numbers else "", outcome, f"{reason}." if reason else ""]
+    return " ".join(filter(None, said))
+
+
+def _verb(verdict: Verdict) -> str:
+    """How the subject of a claim that it is better stands to the reference; "" where nothing is said of that."""
+    return VERBS.get(verdict.outcome, "") if verdict.kind == "better" else ""
+
+
+def _found(verdict: Verdict) -> str:
+    """Both means, and p: "MomentumLSTM 61.31 is not told apart from LSTM 60.50, p = 0.68 (Holm: 1)"."""
+    one, other, ratio = verdict.subject_mean, verdict.reference_mean, verdict.kind == "faster"
+    if one is None or other is None:
+        return ""
+    digits = 0 if ratio else verdict.decimals
+    sides = [f"{label} {mean:,.{digits}f}" for label, mean in ((verdict.subject, one), (verdict.reference, other))]
+    p = "" if verdict.p is None else f", p = {_plain(verdict.p, 2)}"
+    adjusted = "" if verdict.p_adjusted is None else f" (Holm: {_plain(verdict.p_adjusted, 2)})"
+    compared = f" {_verb(verdict) or 'against'} ".join(sides)
+    return f"{compared}{' iterations' * ratio}{p}{adjusted}"
+
+
+def _plain(value: float, digits: int = 4) -> str:
+    """So many significant digits, without an exponent below a million."""
+    return f"{float(f'{value:.{digits}g}'):.6g}"

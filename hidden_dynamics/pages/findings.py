@@ -1,0 +1,195 @@
+"""The findings: for each paper a table of its headline claims, as texts, for findings.md and for the page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hidden_dynamics.artifacts.exploratory import FALSE
+from hidden_dynamics.artifacts.tables import interval_text, number, signed
+from hidden_dynamics.claims.verdict import Outcome, Verdict, read_verdicts
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.results.rows import read_rows
+
+OURS = "Ours: difference and 95 % interval over seeds"
+SMALL = "Small data: direction alone"
+LOGS = "The authors’ logs"
+LOSS_DECIMALS = 3
+RATIO = "faster"  # the kind of claim whose effect is a ratio
+Effect = tuple[float | None, float | None, float | None]  # a difference and the ends of its interval
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A line of a paper's table.
+
+    Attributes:
+        cells: by column; "" where there is nothing.
+        said: what was found, in words, and what ran; "" where nothing did.
+    """
+
+    verdict: Verdict
+    cells: Mapping[str, str]
+    said: str
+
+
+@dataclass(frozen=True)
+class PaperFindings:
+    """What was found of a paper's headline claims.
+
+    Attributes:
+        columns: those in which any line says something.
+        lines: of claims that were run, or of which the authors' logs or small data say something.
+        not_run: the ids of those that were not, by the reason.
+        others: what others say of the paper's own runs: the ids, the text and its address.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    lines: Sequence[Finding]
+    not_run: Mapping[str, Sequence[str]]
+    others: Sequence[tuple[Sequence[str], str, str]]
+
+
+@dataclass(frozen=True)
+class Exploratory:
+    """How many comparisons are in comparisons.csv, how many have a p, how many of these a q below `FALSE`."""
+
+    made: int
+    tested: int
+    clear: int
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"{self.made} rows of tables are compared with their baselines, {self.tested} by a test: {self.clear} have "
+            f"q < {FALSE}, the share of false ones to be expected. No question was put before: none is a verdict."
+        )
+
+
+def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]:
+    """What was found of each paper, from the verdicts of the configured scale and of that which it shows beside it.
+
+    Args:
+        root: where the results directory is, and the publications.
+
+    Raises:
+        UserError: the verdicts are missing or damaged.
+    """
+    verdicts = read_verdicts(root / configuration.paths.verdicts)
+    path = configuration.verdicts_beside
+    small = {(one.paper, one.id): one for one in read_verdicts(root / path)} if path and (root / path).is_file() else {}
+    ours = SMALL if configuration.scale.directions else OURS
+    titles = {name: content.paper.title for name, content in load_claims().items()}
+    return [
+        _paper(name, titles.get(name, name), ours, [one for one in verdicts if one.paper == name], small)
+        for name in dict.fromkeys(verdict.paper for verdict in verdicts)
+    ]
+
+
+def exploratory_of(configuration: Configuration, root: Path) -> Exploratory:
+    rows = read_rows(root / configuration.paths.comparisons)
+    found = [float(row["q"]) for row in rows if row["q"]]
+    return Exploratory(len(rows), len(found), sum(q < FALSE for q in found))
+
+
+def _paper(
+    name: str, title: str, ours: str, verdicts: Sequence[Verdict], small: Mapping[tuple[str, str], Verdict]
+) -> PaperFindings:
+    cells = {one.id: _cells(one, ours, small.get((name, one.id))) for one in verdicts}
+    shown = [one for one in verdicts if _ran(one) or cells[one.id][LOGS] or cells[one.id].get(SMALL)]
+    not_run: dict[str, list[str]] = {}
+    others: dict[tuple[str, str], list[str]] = {}
+    first: dict[tuple[str, str], str] = {}
+    for one in verdicts:
+        if _ran(one):
+            first.setdefault((one.ran, one.remark), one.id)
+        else:
+            not_run.setdefault(one.reason, []).append(one.id)
+        if one.critic and ours != SMALL:
+            others.setdefault((one.critic, one.critic_address), []).append(one.id)
+    lines = [Finding(one, cells[one.id], _said(one, first)) for one in shown]
+    columns = [column for column in (lines[0].cells if lines else ()) if any(line.cells[column] for line in lines)]
+    return PaperFindings(name, title, columns, lines, not_run, [(ids, *about) for about, ids in others.items()])
+
+
+def _ran(verdict: Verdict) -> bool:
+    """Whether there are runs, or what is measured in their place; be it without a verdict."""
+    return verdict.outcome is not Outcome.NOT_RUN or verdict.difference is not None
+
+
+def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
+    """What was found, what ran, and what is to be known of it: of several claims with `first`, by id."""
+    if not _ran(verdict):
+        return ""
+    leader = first[verdict.ran, verdict.remark]
+    ran = f"Ran: {verdict.ran}. {verdict.remark}" if leader == verdict.id else f"Ran: as {leader}."
+    return " ".join((verdict.sentence, ran)).strip()
+
+
+COLUMNS: dict[str, Callable[[Verdict], str]] = {
+    "Claim": lambda one: f"{one.id}{'†' * one.dagger} {one.says}",
+    "Printed": lambda one: one.printed,
+    "": lambda one: _ours(one),
+    "Less the control": lambda one: _control(one),
+    LOGS: lambda one: _logged(one),
+    SMALL: lambda one: "",
+    "Classical": lambda one: one.classical,
+    "Verdict, robust, planned": lambda one: _judged(one),
+}
+
+
+def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
+    """The texts of a line by column.
+
+    Args:
+        ours: the heading of our own runs.
+        small: the verdict of small data.
+    """
+    cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
+    if ours == SMALL:
+        cells[LOGS] = ""  # they are of the paper's data
+    if small and _ran(small) and small.deviations:
+        cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
+    return cells
+
+
+def _ours(verdict: Verdict) -> str:
+    shown = _effect(verdict, (verdict.difference, verdict.low, verdict.high))
+    if shown and verdict.items_low is not None and verdict.items_high is not None:
+        items = interval_text(verdict.items_low, verdict.items_high, verdict.decimals)
+        shown += f"; over seeds and test items {items}"
+    return shown
+
+
+def _control(verdict: Verdict) -> str:
+    if verdict.control_label in ("", verdict.reference):  # the comparison itself is one with the control
+        return verdict.control_label and "as ours"
+    effect = verdict.control_difference, verdict.control_low, verdict.control_high
+    return _named(verdict.control_label, _effect(verdict, effect))
+
+
+def _logged(verdict: Verdict) -> str:
+    """Of losses, whatever the claim's metric is."""
+    loss = verdict.model_copy(update={"kind": "better", "unit": "", "decimals": LOSS_DECIMALS})
+    return _named(_effect(loss, (verdict.logs_difference, verdict.logs_low, verdict.logs_high)), verdict.logs)
+
+
+def _effect(verdict: Verdict, effect: Effect) -> str:
+    """A difference with its sign, interval and unit; of `faster` a ratio."""
+    difference, low, high = effect
+    if difference is None:
+        return ""
+    text, times = (number, "× ") if verdict.kind == RATIO else (signed, "")
+    ends = "" if low is None or high is None else f" ({text(low, verdict.decimals)} to {text(high, verdict.decimals)})"
+    return f"{times}{text(difference, verdict.decimals)}{ends} {verdict.unit}".strip()
+
+
+def _named(name: str, text: str) -> str:
+    return ": ".join(filter(None, (name, text)))
+
+
+def _judged(verdict: Verdict) -> str:
+    agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses}"
+    return "; ".join(filter(None, (verdict.outcome.value, agree, verdict.plan)))

@@ -1,0 +1,127 @@
+"""findings.md and the tables of findings, of made-up verdicts."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from approved import approved
+from conftest import refused
+from made import run_record
+
+from hidden_dynamics.artifacts.exploratory import COLUMNS
+from hidden_dynamics.claims.verdict import Outcome, Verdict, write_verdicts
+from hidden_dynamics.configuration.runs import runs_on
+from hidden_dynamics.pages.findings import LOGS, OURS, SMALL, exploratory_of, findings_of
+from hidden_dynamics.publication.findings import findings_page
+from hidden_dynamics.results.rows import write_rows
+
+QUESTION = "acenode_attention"
+EFFECT = {"difference": 0.0216, "low": 0.008, "high": 0.035, "decimals": 3}
+RAN = {"sentence": "It is ahead by 0.022.", "ran": "PhysioNet, N = 20, 100 epochs"}
+
+
+def verdict(name, outcome, paper="acenode", **more):
+    about = {"says": f"Attention | helps {name}.", "place": "Table 7", "kind": "better", "subject": "a"}
+    return Verdict(id=name, paper=paper, outcome=outcome, **(about | more))
+
+
+VERDICTS = [
+    verdict("M1", Outcome.AGREES, "momentumrnn", deviations="N = 64, not 128", kind="faster", **EFFECT, **RAN),
+    verdict("M2", Outcome.NOT_RUN, "momentumrnn", reason="no runs"),
+    verdict("A1", Outcome.REPRODUCED, dagger=True, robust=0.875, analyses=8, plan="yes", **EFFECT, **RAN)
+    .model_copy(update={"items_low": -0.001, "items_high": 0.04, "printed": "+0.024", "classical": "boosting 0.85"})
+    .model_copy(
+        update={"control_label": "same s", "control_difference": 0.001, "critic": "“No.”", "critic_address": "x"}
+    ),
+    verdict(
+        "A2", Outcome.NOT_RUN, reason="no runs", logs_difference=-0.02, logs_low=-0.1, decimals=2
+    ),
+    verdict("A3", Outcome.NOT_RUN, reason="no runs"),
+    verdict("B1", Outcome.BARRED, "a3rd", reason="Broken.", **EFFECT, **RAN),
+]
+BESIDE = [verdict("A2", Outcome.OPEN, deviations="small", **EFFECT), verdict("A3", Outcome.NOT_RUN)]
+
+
+@pytest.fixture
+def configuration(configured):
+    whole = configured(scale="paper", overrides={})
+    return replace(whole, artifact_layers={QUESTION: whole.artifact_layers[QUESTION]})
+
+
+@pytest.fixture
+def root(configuration, tmp_path):
+    """Results of verdicts, comparisons, and a question that has a picture."""
+    paths = configuration.paths
+    write_verdicts(tmp_path / paths.verdicts, VERDICTS)
+    rows = [{"p": p, "q": q} for p, q in (("0.01", "0.04"), ("0.5", "0.5"), ("", ""))]
+    write_rows(tmp_path / paths.comparisons, COLUMNS, [dict.fromkeys(COLUMNS, "") | row for row in rows])
+    drawn = tmp_path / paths.figure(QUESTION, "json")
+    drawn.parent.mkdir(parents=True)
+    drawn.write_text(json.dumps({"heading": "", "instead": "", "notes": []}))
+    return tmp_path
+
+
+def paper(configuration, root, name="acenode"):
+    (found,) = [one for one in findings_of(configuration, root) if one.name == name]
+    return found
+
+
+def cells(configuration, root, name, of="acenode"):
+    (line,) = [line for line in paper(configuration, root, of).lines if line.verdict.id == name]
+    return line.cells
+
+
+def test_findings_of_made_up_verdicts_are_as_approved(configuration, root):
+    write_verdicts(root / configuration.verdicts_beside, BESIDE)
+    runs = [run_record(configuration, run) for run in runs_on(configuration, "physionet")]
+    approved("findings.md", findings_page(configuration, runs, root).partition("\n")[2])
+
+
+def test_each_paper_has_its_table_under_its_title(configuration, root):
+    assert [(one.name, one.title) for one in findings_of(configuration, root)] == [
+        ("momentumrnn", "MomentumRNN"),
+        ("acenode", "ACE-NODE"),
+        ("a3rd", "a3rd"),
+    ]
+
+
+def test_what_was_not_run_is_a_line_only_where_logs_or_small_data_say_something(configuration, root):
+    write_verdicts(root / configuration.verdicts_beside, BESIDE)
+    found = paper(configuration, root)
+    assert [line.verdict.id for line in found.lines] == ["A1", "A2"]
+    assert found.not_run == {"no runs": ["A2", "A3"]}
+    assert {LOGS, OURS, SMALL} <= {*found.columns}
+
+
+def test_a_publication_beside_that_is_not_there_has_no_column(configuration, root):
+    assert SMALL not in paper(configuration, root).columns
+    assert replace(configuration, scale=configuration.scale.model_copy(update={"beside": None})).verdicts_beside is None
+
+
+def test_where_directions_are_asked_for_our_runs_are_headed_as_small_data(configuration, root):
+    write_verdicts(root / configuration.verdicts_beside, BESIDE)
+    small = replace(configuration, scale=configuration.scale.model_copy(update={"directions": True}))
+    for name in ("momentumrnn", "acenode"):
+        columns = paper(small, root, name).columns
+        assert columns.count(SMALL) == 1 and OURS not in columns
+    assert cells(small, root, "A1")[SMALL].startswith("+0.022")
+
+
+def test_effects_have_sign_and_intervals_and_a_ratio_none(configuration, root):
+    assert (
+        cells(configuration, root, "A1")[OURS]
+        == "+0.022 (+0.008 to +0.035); over seeds and test items (−0.001 to +0.040)"
+    )
+    assert cells(configuration, root, "M1", "momentumrnn")[OURS] == "× 0.022 (0.008 to 0.035)"
+
+
+def test_exploratory_comparisons_are_counted_by_q(configuration, root):
+    counted = exploratory_of(configuration, root)
+    assert (counted.made, counted.tested, counted.clear) == (3, 2, 1)
+
+
+def test_verdicts_that_are_missing_are_named(configuration, root):
+    path = root / configuration.paths.verdicts
+    path.unlink()
+    with refused(file=path):
+        findings_of(configuration, root)
