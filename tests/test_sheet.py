@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from conftest import refused
 from drawn import artifact_at
+from hidden_dynamics.artifacts.sources import Sources
 from made import curves_of, make_run, sources_of, summary_of, write_floors
 from matplotlib.figure import Figure
 from PIL import Image
 
 from hidden_dynamics.artifacts.sheet import legend_columns, line_styles, plain_numbers, save
-from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.system.files import ROOT
 
 NAME = "momentumrnn_figure11"
