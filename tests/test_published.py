@@ -179,7 +179,8 @@ def test_networks_of_images_have_the_published_parameters(configured, number):
     for row in content.rows:
         for task in content.content["tasks"]:
             resolve(paper, task, row["model"], row["size"], 0)  # the size that it prints is the one that is counted
-            count = PARAMETERS[task, row["model"]]
+            counts = PARAMETERS[task, row["model"]]
+            count = counts if isinstance(counts, int) else counts[0]  # published, not released
             cut_off = count == 1_275_018  # the paper prints 1.27M, as the table's notes say
             published = row["parameters"][task] if isinstance(row["parameters"], dict) else row["parameters"]
             assert published == ("1.27M" if cut_off else f"{count / 1e6:.2f}M"), (task, row["model"])
