@@ -211,9 +211,8 @@ def test_trained_all_together_it_is_the_released_code_with_both_states_in_one_ba
         both, evaluations = final(dynamics, torch.cat([start, plain_layers(network.q, start)]), rtol=1e-3, atol=1e-3)
         logits, of_attention = plain_head(network.head, both).chunk(2)
         error = -logits.log_softmax(1)[torch.arange(5), labels].mean()
-        return error + penalty["weight"] * (of_attention.abs() ** penalty["norm"]).sum() ** (
-            1 / penalty["norm"]
-        ), evaluations
+        power = penalty["norm"]
+        return error + penalty["weight"] * (of_attention.abs() ** power).sum() ** (1 / power), evaluations
 
     loss = ImageClassification.loss(None, network, (given, labels))
     expected, evaluations = released()

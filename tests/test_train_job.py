@@ -164,13 +164,9 @@ def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands,
     commands(squeue="echo 0:13", scontrol=f'echo "$@" > {tmp_path}/asked; exit 1')
     (tmp_path / "train.py").write_text(KEEPS)
     given = ["--task", "adding", "--model", "lstm-n32", "--seed", "0", "--threads", "1", "--requeue"]
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER, *given],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": f"{ROOT / 'scripts'}:{ROOT}", "SLURM_JOB_ID": "17", "STATE": state},
-        capture_output=True,
-        text=True,
-    )
+    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'scripts'}:{ROOT}", "SLURM_JOB_ID": "17", "STATE": state}
+    own = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-c", DRIVER, *given], **own)
     if state == "new":
         assert done.returncode == 143 and "job 17 is queued again" in done.stdout, done.stderr
         assert (tmp_path / "asked").read_text() == "requeue 17\n"
