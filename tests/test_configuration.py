@@ -148,12 +148,8 @@ def test_the_scale_refines_tasks_and_artifacts_and_the_overrides_refine_both(pro
 @pytest.mark.parametrize(
     ("scale", "dataset", "task", "replaced"),
     [
-        ("demo", None, "mnist", "mnist"),
-        ("demo", None, "mnist_images", "mnist"),
-        ("demo", None, "svhn_images", "svhn"),
-        ("demo", None, "cifar10_images", "cifar10"),
-        ("demo", None, "timit_recall", "timit"),
-        ("demo", None, "adding", None),
+        *(("demo", None, f"{name}_images", name) for name in ("mnist", "svhn", "cifar10")),
+        *(("demo", None, "mnist", "mnist"), ("demo", None, "timit_recall", "timit"), ("demo", None, "adding", None)),
         ("demo", "svhn", "svhn_images", None),
         ("demo", "mnist", "svhn_images", "svhn"),
         ("paper", None, "svhn_images", None),

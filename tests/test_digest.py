@@ -9,6 +9,7 @@ from conftest import ROOT, refused
 
 from hidden_dynamics.configuration.runs import Run, all_runs, code_of
 from hidden_dynamics.system import digest
+from hidden_dynamics.system.digest import code_digest as code
 
 
 @pytest.fixture
@@ -32,10 +33,6 @@ def write(root, files):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     forget()
-
-
-def code(*names):
-    return digest.code_digest(*names)
 
 
 BASE = '''

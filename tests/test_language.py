@@ -181,14 +181,6 @@ def task_of(train=200, validation=60, test=33, bptt=7, batch_sizes=(4, 1), **reg
     return LanguageModelling(arrays, settings, 0, CPU)
 
 
-@given(st.integers(1, 300), st.integers(1, 12))
-def test_columns_continue_one_another(length, batch_size):
-    text = torch.arange(length)
-    rows = columns(text, batch_size)
-    assert rows.shape == (length // batch_size, batch_size)
-    assert torch.equal(rows.t().flatten(), text[: rows.numel()])
-
-
 def test_a_batch_is_a_segment_and_the_words_that_follow():
     task = task_of()
     text = task.texts["train"]

@@ -114,13 +114,8 @@ def commands(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("said", "seconds"),
     [
-        ("59", None),
-        ("0:59", 59),
-        ("12:00", 720),
-        ("1:00:01", 3601),
-        ("2-03:00:00", 183600),
-        ("UNLIMITED", None),
-        ("", None),
+        *((unlimited, None) for unlimited in ("59", "UNLIMITED", "")),
+        *(("0:59", 59), ("12:00", 720), ("1:00:01", 3601), ("2-03:00:00", 183600)),
     ],
 )
 def test_the_time_that_is_left(commands, capfd, said, seconds):
