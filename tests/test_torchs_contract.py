@@ -1,5 +1,4 @@
-"""The contract of nn.LSTM: what torch's tests of its RNNs check, on nn.LSTM and then on ours, and on every cell and
-filter, against layers put together by hand."""
+"""The contract of nn.LSTM: what torch's tests of its RNNs check, on it and on ours, and on every cell and filter."""
 
 import copy
 import io
