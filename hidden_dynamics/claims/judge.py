@@ -232,7 +232,9 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[boo
     verdict = Verdict(**about, **columns)
     earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
     verdict = verdict.model_copy(update={"earlier": "; ".join(earlier)})
-    return verdict.model_copy(update={"sentence": sentence_of(verdict, standing.part, entry.at)})
+    lengths = [run.iterations for side in result.sides for run in side.runs]
+    iteration = min([entry.at.iteration, *lengths]) if isinstance(entry.at, Iteration) else None
+    return verdict.model_copy(update={"sentence": sentence_of(verdict, standing.part, iteration)})
 
 
 def _earlier(evidence: Evidence, verdict: Verdict, words: str, entry: ClaimEntry) -> str:

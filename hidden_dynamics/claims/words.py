@@ -11,7 +11,7 @@ from hidden_dynamics.claims.kinds import Result
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
-from hidden_dynamics.papers.claims import ClaimEntry, Iteration
+from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.papers.deviations import listed, ran_of
 from hidden_dynamics.papers.published import Number, load_published, published_task
 from hidden_dynamics.results.seeds import LEVEL, best_classical, mean_and_std
@@ -140,16 +140,17 @@ def _number_text(number: Number) -> str:
 # ---------------------------------------------------------------------------------------------------- What was found
 
 
-def sentence_of(verdict: Verdict, part: str, at: object) -> str:
+def sentence_of(verdict: Verdict, part: str, iteration: int | None) -> str:
     """What was found, in one or two sentences, with the numbers; "" where nothing ran.
 
     Args:
         part: "after 13 of 150 epochs", where the claim is of the first part of the paper's schedule.
+        iteration: whose loss counts, where the claim names one: it, or the last of shorter runs.
     """
     numbers, reason = _found(verdict), verdict.reason[:1].upper() + verdict.reason[1:]
     if verdict.outcome is Outcome.NOT_RUN:
         return f"No verdict: {verdict.reason}. So far: {numbers}." if numbers else ""
-    when = f"At iteration {at.iteration:,}: " if isinstance(at, Iteration) else ""
+    when = f"At iteration {iteration:,}: " if iteration else ""
     when = when or (f"By epoch {part.split()[1]}: " if part else "")
     said_otherwise = _verb(verdict) or verdict.outcome is Outcome.UNLEARNED  # the reason says who has not learned
     outcome = "" if said_otherwise and not verdict.outcome.of_the_paper else verdict.outcome.sentence
