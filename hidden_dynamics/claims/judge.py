@@ -196,7 +196,7 @@ def _agreeing(evidence: Evidence, standings: Sequence[Standing], judged: Sequenc
 
 def _applies(claim: Judged, other: Judged, analysis: Analysis) -> bool:
     sides, others = claim.result.sides, other.result.sides
-    if claim.result.p is None:
+    if claim.result.p is None or claim.standing.reason:
         return False
     if analysis.other_test:
         return claim.result.tests > 1
