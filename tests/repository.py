@@ -98,18 +98,18 @@ class BestTable(Artifact):
         return [Case(self.settings.task, self.settings.model, self.settings.size)]
 
 
-def draw(artifact: BestTable, sources: Any) -> Any:
+def draw(artifact: BestTable, evidence: Any) -> Any:
     from hidden_dynamics.artifacts.tables import Table, number
 
-    (run,) = sources.summary
-    metric = artifact.configuration.metrics[run["metric"]]
-    value = float(run["reported"]) * metric.factor
+    (run,) = evidence.runs
+    metric = artifact.configuration.metrics[run.reported.metric]
+    value = run.reported.value * metric.factor
     column = f"{metric.title} ({metric.better} is better)"
     return Table.of(
         title=f"{artifact.settings.title}: {artifact.configuration.scale_name} scale",
         notes=[],
-        rows=[{"Model": run["label"], column: number(value, metric.decimals)}],
-        records=[{"model": run["model"], "mean": value}],
+        rows=[{"Model": run.label, column: number(value, metric.decimals)}],
+        records=[{"model": run.model, "mean": value}],
     )
 """
 

@@ -115,16 +115,14 @@ class Row:
         """The row for programs."""
         about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": self.run.task}
         about |= {"model": self.run.model, "differs": " ".join(self.differing)}
-        for name in dict.fromkeys([*self.ours, *self.published, *self.released]):
-            about |= {name: self.ours.get(name), f"published_{name}": self.published.get(name)}
-            about[f"released_{name}"] = self.released.get(name)
-        return about
+        stated = {"": self.ours, "published_": self.published, "released_": self.released}
+        return about | {f"{of}{name}": value for of, values in stated.items() for name, value in values.items()}
 
 
 def _differ(name: str, ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool:
-    """Whether they state another value than ours."""
-    texts = (str(of.get(name, ABSENT)).lower() for of in (ours, theirs))
-    return name in theirs and len({*texts}) > 1 and ours.get(name, ABSENT) != theirs[name]
+    """Whether they state another value than ours; 1 is 1.0, and Adam is adam."""
+    own, other = ours.get(name, ABSENT), theirs.get(name)
+    return name in theirs and own != other and str(own).lower() != str(other).lower()
 
 
 def draw(artifact: HyperparameterTable, evidence: Evidence) -> Table:
@@ -132,10 +130,7 @@ def draw(artifact: HyperparameterTable, evidence: Evidence) -> Table:
     rows = [_row_of(artifact, case) for case in artifact.configured()]
     count = sum(len(row.differing) for row in rows)
     deviates = ", which deviates from the paper's settings" if count else ""
-    data = [row.data(artifact) for row in rows]
-    used = dict.fromkeys(key for row in data for key, value in row.items() if value is not None)
-    data = [{key: row.get(key) for key in used} for row in data]
-    texts = [row.texts(artifact) for row in rows]
+    texts, data = [row.texts(artifact) for row in rows], [row.data(artifact) for row in rows]
     return Table.of(title_of(artifact) + deviates, _notes(artifact, rows, count), texts, data, optional=("",))
 
 
@@ -143,11 +138,9 @@ def _notes(artifact: HyperparameterTable, rows: Sequence[Row], count: int) -> li
     """What was chosen; how much differs from what is printed, what a model fixes, and what is not configured."""
     configuration, published = artifact.configuration, artifact.published
     seeds = f"Seeds: {', '.join(map(str, configuration.seeds))}. Precision: {configuration.settings.precision}."
-    chosen = [*chosen_notes(configuration, {row.run.task for row in rows}), seeds]
     differing = [f"{count} values differ from the published ones, which stand beside them."]
-    differing += [
-        f"{COLUMNS[of]} = {_text(value)} by definition of the cell." for of, value in by_definition(artifact).items()
-    ]
+    fixed = by_definition(artifact).items()
+    differing += [f"{COLUMNS[name]} = {_text(value)} by definition of the cell." for name, value in fixed]
     shown, models = [row.printed for row in rows], configuration.models
     lacking = [
         f"{row['printed']}, {models[row['model']].label}" + (f", N = {row['size']}" if "size" in row else "")
@@ -155,8 +148,9 @@ def _notes(artifact: HyperparameterTable, rows: Sequence[Row], count: int) -> li
         if row not in shown
     ]
     differing += [f"Printed, and not configured here: {'; '.join(lacking)}."] if lacking else []
-    variants = variants_note(row.run.spec["variants"] for row in rows)
-    return [" ".join([*chosen, variants]), " ".join(differing), published.note]
+    chosen = [*chosen_notes(configuration, {row.run.task for row in rows}), seeds]
+    chosen.append(variants_note(row.run.spec["variants"] for row in rows))
+    return [" ".join(chosen), " ".join(differing), published.note]
 
 
 def _row_of(artifact: HyperparameterTable, case: Case) -> Row:
