@@ -59,7 +59,9 @@ def draw(artifact: Embedding, evidence: Evidence) -> "Page":
             width=9.6,
             height=(WIDTH * shape + 0.75) * lines + 0.4,
             notes=figure_notes(configuration, first, *features_notes(settings, first), drawn),
-            handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in np.unique(labels)],
+            handles=[
+                legend_entry(names[label], color=f"C{label % 10}", **dot) for label in sorted(set(labels.tolist()))
+            ],
             instead="" if maps else NOTHING,
             data=points_of(maps, labels, names),
         )
