@@ -18,6 +18,7 @@ from hidden_dynamics.results.seeds import LEVEL, best_classical, mean_and_std
 
 UNITS = {"percent": "points", "one": ""}
 RATIO_DECIMALS = 2
+COPIED = ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
 VERBS = {
     **dict.fromkeys((Outcome.REPRODUCED, Outcome.AGREES), "is better than"),
     **dict.fromkeys((Outcome.CONTRADICTED, Outcome.DISAGREES), "is worse than"),
@@ -31,10 +32,7 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
     metric = configuration.metrics.get(entry.shown_metric)
     ratio = entry.kind == "faster"
     return {
-        **{
-            name: getattr(entry, name)
-            for name in ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
-        },
+        **{name: getattr(entry, name) for name in COPIED},
         **_names(configuration, entry, result),
         "task": entry.task,
         "metric": entry.shown_metric,
