@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from conftest import refused
-from drawn import add_model, artifact_at, assert_nothing_overlaps, panels_of, with_gid, words
+from drawn import add_model, artifact_at, assert_nothing_overlaps, legend, panels_of, with_gid, words
 from made import curves_of, evidence_of
 
 from hidden_dynamics.artifacts import artifact_named
@@ -17,7 +17,6 @@ from hidden_dynamics.artifacts.kinds.curves import Curve, robust_limits
 
 FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 5, 6, 10)]
 LANGUAGE = "momentumrnn_figure5"
-NONE = np.empty((0, 0))  # seeds of a curve that shows none of its own
 
 
 def draw(artifact, curves=None):
@@ -56,12 +55,12 @@ def test_the_data_have_a_row_for_each_point_that_is_drawn():
     artifact = artifact_at("demo", FIGURES[1])
     curves = curves_of(artifact)
     curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
-    data = draw(artifact, curves).data.set_index(["task", "split", "model", "line"]).sort_index()
+    data = draw(artifact, curves).data.fillna({"model": ""}).set_index(["task", "split", "model", "line"]).sort_index()
     for panel, own in zip(artifact.panels, curves, strict=True):
         for curve in own:
             place = panel.task, panel.split, curve.model
             lines = {line: data.loc[(*place, line), "mean"] for line in set(data.loc[place].index)}
-            drawn = {"seed 0": curve.seeds[0], "seed 1": curve.seeds[1]}
+            drawn = {f"seed {seed}": values for seed, values in curve.seeds.items()}
             drawn |= {"mean": curve.mean} if curve.learned is None else {}
             assert {line: list(values) for line, values in lines.items()} == {
                 line: list(values) for line, values in drawn.items()
@@ -104,7 +103,7 @@ def test_models_that_were_evaluated_once_are_rows_of_dots(seeds, bars, small):
 def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
     x = np.arange(1.0, 101.0)
     means = [np.full(100, 0.1), np.full(100, 0.1) + 1e-3 * x, np.full(100, 50.0), np.where(x < 4, 1e4, 0.2)]
-    curves = [Curve("m", x, y, y, y, NONE, None, {}, 1) for y in means]
+    curves = [Curve("m", x, y, y, y, {}) for y in means]
     low, high = robust_limits(curves, [60.0], x_scale, y_scale)
     assert low < 0.1 and 60 < high < 100
 
@@ -112,7 +111,7 @@ def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
 def test_limits_of_degenerate_curves():
     def limits(*y, scale="linear"):
         y = np.array(y)
-        curves = [Curve("m", np.arange(y.size) + 1.0, y, y, y, NONE, None, {}, 1)]
+        curves = [Curve("m", np.arange(y.size) + 1.0, y, y, y, {})]
         return robust_limits(curves, [], "linear", scale)
 
     assert robust_limits([], [], "linear", "linear") is None
@@ -169,4 +168,38 @@ def test_published_values_stand_beside_the_papers_size_and_data_only(change):
     assert not with_gid(panels_of(figure)[0], "published") and with_gid(panels_of(figure)[1], "published")
 
 
-# Layout
+# The authors' own losses
+
+
+def with_logs(scale="paper", points=3, name="momentumrnn_figure11", **settings):
+    artifact = artifact_at(scale, name, seeds=[0, 1, 2, 3, 4], **{"variants": {"default": "released"}} | settings)
+    return draw(artifact, curves_of(artifact, points=points, seeds=5))
+
+
+def test_logs_lie_behind_our_test_losses_to_the_next_epoch():
+    figure = with_logs()
+    train, test = panels_of(figure)
+    assert not with_gid(train, "curve logged") and len(with_gid(test, "curve logged")) == 5
+    (mean,), (bars,) = (with_gid(test, f"{what} logged momentum_dtriv") for what in ("curve", "band"))
+    logged = figure.data[(figure.data["line"] == "authors") & (figure.data["model"] == "momentum_dtriv")]
+    assert list(logged["x"]) == list(mean.get_xdata()) == [1, 2, 3, 4] and mean.get_zorder() < 1
+    assert list(logged["mean"][:2]) == list(mean.get_ydata()[:2]) == [0.37064, 0.32983]
+    np.testing.assert_array_equal([bar[:, 1] for bar in bars.get_segments()], logged[["low", "high"]])
+    assert legend(figure).count("authors’ logs") == 1
+    validation = panels_of(with_logs(name=LANGUAGE))[1]  # validation losses, of text
+    assert len(with_gid(validation, "curve logged")) == 3
+
+
+def test_logs_of_the_same_epoch_stand_below_the_dots_of_one_evaluation():
+    test = panels_of(with_logs(points=1))[1]
+    (mean,), (ours,) = (with_gid(test, f"curve {name}momentum_dtriv") for name in ("logged ", ""))
+    assert list(mean.get_xdata()) == [0.37064] and with_gid(test, "band logged momentum_dtriv")
+    assert ours.get_ydata()[0] < mean.get_ydata()[0] < ours.get_ydata()[0] + 0.5
+
+
+@pytest.mark.parametrize(
+    ("scale", "settings"), [("demo", {}), ("evening", {}), ("paper", {"variants": {"default": "published"}})]
+)
+def test_no_logs_are_drawn_where_the_runs_have_other_settings(scale, settings):
+    figure = with_logs(scale, **settings)
+    assert not with_gid(figure, "curve logged") and not {"authors’ logs"} & set(legend(figure))
