@@ -1,5 +1,6 @@
 """published/<paper>/claims.yaml: its form, that all it names exists, that it says what tables and plan say."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -36,24 +37,21 @@ def test_the_printed_direction_is_the_claim_s_unless_the_paper_s_table_denies_it
         return
     configuration, metric = configured(scale="paper"), entry.shown_metric
     better = configuration.metrics[metric].better
-    table = load_published(f"{paper}/{entry.published}.yaml")
-    subjects, references = (
-        [
-            table.number(published_task(configuration, case.task), case.model, case.size, metric, better)
-            for case in cases
-        ]
-        for cases in (entry.subjects, entry.references)
-    )
-    assert all([*subjects, *references])
-    sign = configuration.metrics[metric].sign
-    ahead = all(sign * (one.value - other.value) > 0 for one in subjects for other in references)
-    assert ahead != entry.against_table
+    table, sign = load_published(f"{paper}/{entry.published}.yaml"), configuration.metrics[metric].sign
+
+    def printed(case):
+        number = table.number(published_task(configuration, case.task), case.model, case.size, metric, better)
+        assert number is not None, case
+        return number.value
+
+    pairs = itertools.product(map(printed, entry.subjects), map(printed, entry.references))
+    assert all(sign * (subject - reference) > 0 for subject, reference in pairs) != entry.against_table
 
 
 def test_numbers_of_parameters_are_those_of_the_table():
     (entry,) = (entry for _, entry in ENTRIES if entry.kind == "count")
     rows = [load_published("acenode/table2.yaml").row(case.model, 64) for case in (*entry.subjects, *entry.references)]
-    assert entry.printed == " against ".join(row["parameters"] for row in rows)
+    assert entry.printed == " against ".join(row["parameters"] for row in rows if row)
 
 
 def test_the_family_is_that_of_the_plan_which_is_older_than_its_runs():

@@ -1,1 +1,1 @@
-"""Verdicts on the papers' claims (published/claims.yaml): which hold in the runs at hand (docs/claims.md)."""
+"""Verdicts on the papers' headline claims (docs/claims.md), and comparisons of two cases, which tables show, too."""

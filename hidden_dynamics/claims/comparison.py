@@ -95,7 +95,8 @@ def compare(evidence: Evidence, one: Case, other: Case, metric: str) -> Comparis
     blocks = seeds_are_blocks(evidence.configuration, one.task, one.model)
     shared = of_shared_seeds(sides) if blocks else sides
     n = len(shared[0].by_seed), len(shared[1].by_seed)
-    nothing = Comparison(one, other, metric, *(math.nan,) * 4, "", n, unlearned=False, failed=0)
+    nan = math.nan
+    nothing = Comparison(one, other, metric, nan, nan, nan, nan, "", n, unlearned=False, failed=0)
     if not all(n):
         return nothing
     lead = sides[0].sign * float(np.mean([*shared[0].by_seed.values()]) - np.mean([*shared[1].by_seed.values()]))

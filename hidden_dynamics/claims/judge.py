@@ -1,5 +1,6 @@
 """The verdicts on the headline claims. docs/claims.md gives the rules."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from hidden_dynamics.claims.logs import log_columns
 from hidden_dynamics.claims.readings import At
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
-from hidden_dynamics.claims.words import columns_of, numbers_of, sentence_of
+from hidden_dynamics.claims.words import columns_of, effect_text, numbers_of, sentence_of
 from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
 from hidden_dynamics.papers.deviations import deviations, first_part
 from hidden_dynamics.results.evidence import Evidence
@@ -56,13 +57,13 @@ class Judged:
 
 def verdicts(evidence: Evidence) -> list[Verdict]:
     """A verdict on each headline claim, paper after paper; the claims of a paper are one family."""
-    found: list[Verdict] = []
+    rows: list[Verdict] = []
     for paper, content in load_claims().items():
         standings = [standing_of(evidence, entry) for entry in content.claims]
         judged = judge(evidence, standings)
         agreeing = _agreeing(evidence, standings, judged)
-        found += [_verdict(evidence, paper, one, agree) for one, agree in zip(judged, agreeing, strict=True)]
-    return found
+        rows += [_verdict(evidence, paper, *claim) for claim in zip(judged, agreeing, strict=True)]
+    return rows
 
 
 # ----------------------------------------------------------------------------------------------------- What is judged
@@ -113,17 +114,18 @@ def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
 def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis = COUNTS) -> list[Judged]:
     """The claims of a paper by one analysis, all of its family anew."""
     results = [[] if standing.absent else _results(evidence, standing, analysis) for standing in standings]
-    begun = zip(standings, results, strict=True)  # a test that was begun is in the family, whatever it shows
-    family = [result for one, own in begun if one.entry.dagger and not one.reason for result in own]
-    p = [1.0 if result.p is None else result.p for result in family]
+    claims = list(zip(standings, results, strict=True))  # a test that was begun is in the family, whatever it shows
+    family = [test for standing, tests in claims if standing.entry.dagger and not standing.reason for test in tests]
+    p = [1.0 if test.p is None else test.p for test in family]
     adjusted = holm(p) if analysis.adjustment == "Holm" or not p else [float(q) for q in false_discovery_control(p)]
-    found = {id(result): q for result, q in zip(family, adjusted, strict=True) if result.p is not None}
+    by_test = {id(test): q for test, q in zip(family, adjusted, strict=True) if test.p is not None}
     judged = []
-    for standing, own in zip(standings, results, strict=True):
-        result = own[0] if own else Result()
-        outcome, reason = outcome_of(standing, result, found.get(id(result)))
-        tests = len(family) if id(result) in found else 0
-        judged.append(Judged(standing, result, outcome, reason, found.get(id(result)), tests))
+    for standing, tests in claims:
+        result = tests[0] if tests else Result()
+        q = by_test.get(id(result))
+        judged.append(
+            Judged(standing, result, *outcome_of(standing, result, q), q, len(family) if q is not None else 0)
+        )
     return judged
 
 
@@ -185,24 +187,25 @@ def _agreeing(evidence: Evidence, standings: Sequence[Standing], judged: Sequenc
     ]
     agree: list[list[bool]] = [[] for _ in standings]
     for analysis in analyses:
-        for own, one, other in zip(agree, judged, judge(evidence, standings, analysis), strict=True):
-            if _applies(one, other, analysis):
-                own.append(one.outcome == other.outcome)
+        others = judge(evidence, standings, analysis)
+        for answers, claim, other in zip(agree, judged, others, strict=True):
+            if _applies(claim, other, analysis):
+                answers.append(claim.outcome == other.outcome)
     return agree
 
 
-def _applies(one: Judged, other: Judged, analysis: Analysis) -> bool:
-    sides, others = one.result.sides, other.result.sides
-    if one.result.p is None:
+def _applies(claim: Judged, other: Judged, analysis: Analysis) -> bool:
+    sides, others = claim.result.sides, other.result.sides
+    if claim.result.p is None or claim.standing.reason:
         return False
     if analysis.other_test:
-        return one.result.tests > 1
+        return claim.result.tests > 1
     if analysis.at:
-        complete = all(len(own.by_seed) >= len(side.by_seed) for own, side in zip(others, sides, strict=True))
-        return _has_evaluations(one.standing) and analysis.at != one.standing.at and complete
+        complete = all(len(there.by_seed) >= len(here.by_seed) for there, here in zip(others, sides, strict=True))
+        return _has_evaluations(claim.standing) and analysis.at != claim.standing.at and complete
     if analysis.without is not None:
         return any(analysis.without in side.by_seed for side in sides)
-    return one.standing.entry.dagger
+    return claim.standing.entry.dagger
 
 
 def _has_evaluations(standing: Standing) -> bool:
@@ -227,7 +230,21 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[boo
     robust = sum(agree) / len(agree) if agree else None
     about = {"paper": paper, "deviations": standing.deviations, "robust": robust, "analyses": len(agree)}
     verdict = Verdict(**about, **columns)
+    earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
+    verdict = verdict.model_copy(update={"earlier": "; ".join(earlier)})
     return verdict.model_copy(update={"sentence": sentence_of(verdict, standing.part, entry.at)})
+
+
+def _earlier(evidence: Evidence, verdict: Verdict, words: str, entry: ClaimEntry) -> str:
+    """What runs that are older than the plan say: "as released, less LSTM: +0.1 (−0.2 to 0.4)"; "" without any, or
+    where they deviate from the paper by more than being the first part of its schedule."""
+    runs = [evidence.of(case) for case in (*entry.subjects, *entry.references)]
+    if not all(runs) or deviations(evidence.configuration, list(itertools.chain(*runs)), course=True):
+        return ""
+    result, *_ = tested(evidence, entry, "reported", COUNTS)
+    numbers, reference = numbers_of(entry, result), evidence.configuration.models[result.cases[1].model].label
+    shown = effect_text(numbers.get("difference"), numbers.get("low"), numbers.get("high"), verdict.decimals)
+    return f"{words}, less {reference}: {shown}" if shown else ""
 
 
 def _control(evidence: Evidence, standing: Standing, result: Result) -> dict[str, Any]:

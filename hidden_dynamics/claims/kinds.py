@@ -65,8 +65,9 @@ class Result:
     @property
     def weakness(self) -> float:
         """The one-sided p of the claim: of several subjects, the one with the largest counts."""
-        p = 1.0 if self.p is None else self.p
-        return p / 2 if self.supports else 1 - p / 2
+        if self.p is None:
+            return 1.0
+        return self.p / 2 if self.supports else 1 - self.p / 2
 
 
 def tested(evidence: Evidence, entry: ClaimEntry, at: At, analysis: Analysis) -> list[Result]:
@@ -121,8 +122,8 @@ def count(evidence: Evidence, entry: ClaimEntry) -> Result:
         replace(values_at(evidence, entry, case, "reported"), by_seed=by_seed, gains=(), naive={})
         for case, by_seed in zip(cases, numbers, strict=True)
     )
-    own, other = (next(iter(by_seed.values())) for by_seed in numbers)
-    return Result(supports=own < other, sides=sides, shown=sides, cases=cases, test="exact")
+    subject, reference = (next(iter(by_seed.values())) for by_seed in numbers)
+    return Result(supports=subject < reference, sides=sides, shown=sides, cases=cases, test="exact")
 
 
 def identity(evidence: Evidence) -> Result:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
@@ -78,32 +78,26 @@ def welch(samples: Sequence[Sample], weights: Sequence[float] = (1, -1)) -> Esti
     """
     variances = [weight**2 * sample.variance for weight, sample in zip(weights, samples, strict=True)]
     largest = max(abs(weight * sample.mean) for weight, sample in zip(weights, samples, strict=True))
-    variance = sum(variances)
+    variance, sizes = sum(variances), {sample.n for sample in samples if math.isfinite(sample.n)}
     if not variance > (EPS * max(largest, 1e-300)) ** 2:
         return None
-    sizes = [sample.n for sample in samples if math.isfinite(sample.n)]
-    degrees = float(satterthwaite(variances, sizes[0])) if len(set(sizes)) == 1 else min(sizes) - 1
+    degrees = min(sizes) - 1
+    if len(sizes) == 1:
+        satterthwaite = degrees * variance**2 / sum(part**2 for part in variances)
+        degrees = max(1.0, math.floor(satterthwaite + 1e-9))  # but for what rounding takes from a whole number
     value = sum(weight * sample.mean for weight, sample in zip(weights, samples, strict=True))
     return Estimate(value, math.sqrt(variance), degrees)
 
 
-def satterthwaite(variances: Sequence[ArrayLike], n: float) -> NDArray:
-    """The degrees of freedom of a sum of variances, each from n values, rounded down; of arrays one by one."""
-    each = [np.asarray(variance, dtype=np.float64) for variance in variances]
-    degrees = (n - 1) * sum(each) ** 2 / sum(variance**2 for variance in each)
-    return np.maximum(1.0, np.floor(degrees + 1e-9))  # but for what rounding errors take from a whole number
-
-
-def paired(values: Sequence[ArrayLike], weights: Sequence[float] = (1, -1), overlap: float = 0.0) -> Estimate | None:
-    """The mean of the weighted sums seed by seed; None where all are one number.
+def paired(values: Sequence[ArrayLike], overlap: float = 0.0) -> Estimate | None:
+    """The mean of the differences seed by seed; None where all are one number.
 
     Args:
-        values: of each sample, (seeds,), of the same seeds in the same order.
+        values: of both samples, (seeds,), of the same seeds in the same order.
     """
-    sums = sum(weight * np.asarray(each, dtype=np.float64) for weight, each in zip(weights, values, strict=True))
-    sample = Sample.of(sums, overlap)
-    scale = float(np.abs(np.asarray(values)).max())  # what rounding leaves of equal sums is no spread
-    if not sample.std > 4 * EPS * max(scale, 1e-300):
+    arrays = np.asarray(values, dtype=np.float64)
+    sample = Sample.of(arrays[0] - arrays[1], overlap)
+    if not sample.std > 4 * EPS * max(float(np.abs(arrays).max()), 1e-300):  # what rounding leaves is no spread
         return None
     return Estimate(sample.mean, math.sqrt(sample.variance), sample.n - 1)
 

@@ -45,6 +45,7 @@ class Verdict(BaseModel):
         ran: what ran, with the paper's setting in brackets where it differs.
         deviations: "" at the paper's own settings.
         sentence: what was found, in words.
+        earlier: what runs that are older than the plan say; no part of the verdict.
         difference, low, high: the subject's mean less the reference's, in the metric's unit, with its 95 % interval
             over seeds; of `faster` the ratio of iterations.
         items_low, items_high: the same interval over seeds and test items.
@@ -76,6 +77,7 @@ class Verdict(BaseModel):
     reason: str = ""
     sentence: str = ""
     remark: str = ""
+    earlier: str = ""
     printed: str = ""
     printed_difference: float | None = None
     unit: str = ""

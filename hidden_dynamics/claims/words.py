@@ -18,6 +18,7 @@ from hidden_dynamics.results.seeds import LEVEL, best_classical, mean_and_std
 
 UNITS = {"percent": "points", "one": ""}
 RATIO_DECIMALS = 2
+COPIED = ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
 VERBS = {
     **dict.fromkeys((Outcome.REPRODUCED, Outcome.AGREES), "is better than"),
     **dict.fromkeys((Outcome.CONTRADICTED, Outcome.DISAGREES), "is worse than"),
@@ -31,10 +32,7 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
     metric = configuration.metrics.get(entry.shown_metric)
     ratio = entry.kind == "faster"
     return {
-        **{
-            name: getattr(entry, name)
-            for name in ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
-        },
+        **{name: getattr(entry, name) for name in COPIED},
         **_names(configuration, entry, result),
         "task": entry.task,
         "metric": entry.shown_metric,
@@ -180,3 +178,11 @@ def _found(verdict: Verdict) -> str:
 def _plain(value: float, digits: int = 4) -> str:
     """So many significant digits, without an exponent below a million."""
     return f"{float(f'{value:.{digits}g}'):.6g}"
+
+
+def effect_text(difference: float | None, low: float | None, high: float | None, digits: int) -> str:
+    """ "+0.005 (−0.001 to +0.012)"; "" without a difference."""
+    if difference is None:
+        return ""
+    own, *ends = (f"{value:+.{digits}f}".replace("-", "−") for value in (difference, low, high) if value is not None)
+    return f"{own} ({' to '.join(ends)})" if len(ends) == 2 else own

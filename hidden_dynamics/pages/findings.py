@@ -116,7 +116,7 @@ def _paper(
 
 def _ran(verdict: Verdict) -> bool:
     """Whether there are runs, or what is measured in their place; be it without a verdict."""
-    return verdict.outcome is not Outcome.NOT_RUN or verdict.difference is not None
+    return verdict.outcome is not Outcome.NOT_RUN or verdict.difference is not None or bool(verdict.earlier)
 
 
 def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
@@ -160,7 +160,8 @@ def _ours(verdict: Verdict) -> str:
     if shown and verdict.items_low is not None and verdict.items_high is not None:
         items = interval_text(verdict.items_low, verdict.items_high, verdict.decimals)
         shown += f"; over seeds and test items {items}"
-    return shown
+    earlier = f"before the plan: {verdict.earlier}" if verdict.earlier else ""
+    return "; ".join(filter(None, (shown, earlier)))
 
 
 def _control(verdict: Verdict) -> str:

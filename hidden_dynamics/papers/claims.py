@@ -74,6 +74,19 @@ class LoggedAs(Entry):
     size: Whole
 
 
+class Earlier(Entry):
+    """Runs that are older than the plan: shown as what they are, and never judged.
+
+    Attributes:
+        says: what they are, such as "one split, as released".
+        size: another one of the paper's than the claim's.
+    """
+
+    task: str
+    says: Text
+    size: Size | None = None
+
+
 class Critic(Entry):
     """What others say of a claim, and where."""
 
@@ -97,6 +110,7 @@ class ClaimEntry(Entry):
         control: a model with the subject's scale and no momentum.
         dagger: whether the test is one of the paper's family in docs/evidence/PLAN.md.
         plan: whether claim, test and rule are older than the first run.
+        earlier: runs that are older than the plan.
         against_table: the paper's own table denies the claim.
         broken: models that are known to be broken, or have not finished, and how.
         remark: on the test set, or the patients.
@@ -122,6 +136,7 @@ class ClaimEntry(Entry):
     plan: Literal["yes", "widened", "changed", "no"] = "no"
     logs: LoggedAs | None = None
     critic: Critic | None = None
+    earlier: list[Earlier] = []
     against_table: bool = False
     broken: dict[str, Text] = {}
     remark: Text = ""
@@ -157,9 +172,19 @@ class ClaimEntry(Entry):
         return self._cases(self.control, 0)
 
     @property
+    def before(self) -> "list[tuple[str, ClaimEntry]]":
+        """What earlier runs are, and the claim as it is asked of these."""
+        changes = (
+            {"task": one.task, "size": one.size or self.size, "at": "reported", "control": None} for one in self.earlier
+        )
+        entries = (self.model_copy(update={**change, "earlier": []}) for change in changes)
+        return [(one.says, entry) for one, entry in zip(self.earlier, entries, strict=True)]
+
+    @property
     def cases(self) -> list[Case]:
         """All of them, each once."""
-        return list(dict.fromkeys([*self.subjects, *self.references, *self.controls]))
+        earlier = [case for _, entry in self.before for case in entry.cases]
+        return list(dict.fromkeys([*self.subjects, *self.references, *self.controls, *earlier]))
 
     def _cases(self, models: ModelNames | None, side: int) -> list[Case]:
         size = self.size[side] if isinstance(self.size, list) else self.size
