@@ -2,15 +2,15 @@
 
 import functools
 import itertools
-import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import refused
-from drawn import artifact_at, with_gid, words
+from drawn import artifact_at, with_gid
 from hypothesis import given
 from hypothesis import strategies as st
-from made import EVERY, FAILED, sources_of, summary_of
+from made import EVERY, FAILED, evidence_of
 from matplotlib.colors import LogNorm
 
 from hidden_dynamics.artifacts.kinds.ablation import colours_of
@@ -25,12 +25,10 @@ def evaluation_of(run):
     return {"iteration": EVERY, "epoch": 1.0, "test_accuracy": (50 + 40 * mu + s + run.seed) / 100, **losses}
 
 
-def grid_figure(scale="demo", change=lambda row: None):
+def grid_figure(scale="demo", change=lambda run: {}):
+    """`change` gives further keywords of a run."""
     artifact = artifact_at(scale, FIGURE)
-    rows = summary_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]})
-    for row in rows:
-        change(row)
-    return artifact.draw(sources_of(artifact, summary=rows))
+    return artifact.draw(evidence_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]} | change(run)))
 
 
 @functools.cache
@@ -70,6 +68,8 @@ def test_our_grids_are_means_over_seeds_of_what_was_measured(scale):
         assert [label.get_text() for label in image.axes.get_yticklabels()] == [f"{mu:g}" for mu in rows]
         assert [label.get_text() for label in image.axes.get_xticklabels()] == [f"{s:g}" for s in columns]
         assert text_at(image, f"ours {rows[0]:g} {columns[0]:g}") == [f"{expected[0][0]:.2f}"]
+        data = figure.data[figure.data["task"] == task].pivot(index="mu", columns="s", values="ours")
+        np.testing.assert_allclose(data.loc[rows, columns], expected, rtol=1e-12)
         assert (image.axes.get_ylabel(), image.axes.get_xlabel()) == ("momentum μ", "step size s")
 
 
@@ -85,7 +85,7 @@ def test_green_is_the_better_end_and_each_grid_has_its_own_colours():
     figure = drawn("demo")
     images = grids(figure, "ours") + grids(figure, "published")
     assert [image.get_cmap().name for image in images] == ["YlGn", "YlGn_r", "YlGn_r"] * 2
-    assert [isinstance(image.norm, LogNorm) for image in images] == [False, True, True] * 2  # as configured
+    assert [isinstance(image.norm, LogNorm) for image in images] == [False, True, True] * 2
     assert len({image.get_clim() for image in images}) == 6
     for image in images:
         best = max if image.get_cmap().name == "YlGn" else min
@@ -95,16 +95,12 @@ def test_green_is_the_better_end_and_each_grid_has_its_own_colours():
 
 def diverge(places):
     """Let runs diverge: `places` are (task, paper_size, seed)."""
-
-    def change(row):
-        if (row["task"], row["paper_size"], row["seed"]) in places:
-            row |= {"status": "diverged", "diverged_at": "7", "measured": "", "metric": "", "rule": ""}
-
-    return change
+    lost = {"diverged_at": 7, "reported": None}
+    return lambda run: lost if (run.task, run.paper_size, run.seed) in places else {}
 
 
 def test_a_cell_whose_seeds_all_diverged_is_hatched_and_one_with_some_has_the_others_mean():
-    places = [("mnist_ablation", "mu0.9-s0.1", "0"), *(("timit_ablation", "mu0.0-s1.0", seed) for seed in "01")]
+    places = [("mnist_ablation", "mu0.9-s0.1", 0), *(("timit_ablation", "mu0.0-s1.0", seed) for seed in (0, 1))]
     figure = grid_figure(change=diverge(places))
     accuracy, mse, _ = grids(figure, "ours")
     assert text_at(accuracy, "ours 0.9 0.1") == ["87.10\n1/2 div."]  # seed 1: 50 + 36 + 0.1 + 1
@@ -115,19 +111,21 @@ def test_a_cell_whose_seeds_all_diverged_is_hatched_and_one_with_some_has_the_ot
 
 
 def test_a_failed_run_is_counted_in_its_place():
-    lost = {"status": "failed", "failure": json.dumps(FAILED["failure"]), "measured": "", "metric": "", "rule": ""}
-    figure = grid_figure(change=lambda row: row.update(lost if row["seed"] == "0" else {}))
-    assert words(figure).count("1/2 failed") == 27
+    figure = grid_figure(change=lambda run: FAILED | {"reported": None} if run.seed == 0 else {})
+    ran = figure.data[figure.data["runs"] > 0]
+    assert (ran["failed"] == 1).all() and (ran["runs"] == 2).all()
+    texts = [text.get_text() for text in with_gid(figure, "ours ") if hasattr(text, "get_text")]
+    assert len(texts) == len(ran) and all("1/2 failed" in text for text in texts)
 
 
 def test_a_mean_that_is_not_finite_and_a_run_with_nothing_to_report_have_no_colour():
     """The train loss of such a run stayed finite and no validation loss was, so nothing was chosen and tested."""
 
-    def change(row):
-        if row["paper_size"] == "mu0.9-s1.0":
-            row["measured"] = '{"test_accuracy": 0.5, "test_loss": 2e9, "test_perplexity": Infinity}'
-        if (row["task"], row["paper_size"], row["seed"]) == ("ptb_ablation", "mu0.9-s0.1", "0"):
-            row |= {"measured": "", "metric": "", "rule": ""}
+    def change(run):
+        if run.paper_size == "mu0.9-s1.0":
+            lost = {"test_accuracy": 0.5, "test_loss": 2e9, "test_perplexity": np.inf}
+            return {"evaluations": [evaluation_of(run) | lost]}
+        return {"reported": None} if (run.task, run.paper_size, run.seed) == ("ptb_ablation", "mu0.9-s0.1", 0) else {}
 
     figure = grid_figure(change=change)
     accuracy, mse, perplexity = grids(figure, "ours")
@@ -138,8 +136,8 @@ def test_a_mean_that_is_not_finite_and_a_run_with_nothing_to_report_have_no_colo
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])
 def test_every_text_fits_its_cell_can_be_read_and_no_title_overlaps_another(scale):
-    places = [("timit_ablation", f"mu{mu}-s{s}", seed) for mu in (0.9, 0.3) for s in (0.1, 1.0) for seed in "01"]
-    figure = grid_figure(scale, diverge([*places, ("mnist_ablation", "mu0.9-s0.1", "0")]))
+    places = [("timit_ablation", f"mu{mu}-s{s}", seed) for mu in (0.9, 0.3) for s in (0.1, 1.0) for seed in (0, 1)]
+    figure = grid_figure(scale, diverge([*places, ("mnist_ablation", "mu0.9-s0.1", 0)]))
     figure.draw_without_rendering()
     for image in grids(figure, "ours") + grids(figure, "published"):
         rows, columns = image.get_array().shape
@@ -155,25 +153,19 @@ def test_every_text_fits_its_cell_can_be_read_and_no_title_overlaps_another(scal
     assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in titles)
 
 
-@given(
-    st.lists(st.floats(-1e6, 1e6), max_size=9), st.sampled_from(["higher", "lower"]), st.sampled_from(["linear", "log"])
-)
-def test_colours_of_any_values_are_a_scale(values, better, scale):
-    _, norm = colours_of(np.array(values), better, scale)
+@given(st.lists(st.floats(-1e6, 1e6), max_size=9), st.sampled_from(["higher", "lower"]))
+def test_colours_of_any_values_are_a_scale(values, better):
+    _, norm = colours_of(np.array(values), better)
     assert norm.vmin < norm.vmax
     if values:
         assert norm.vmin <= min(values) and max(values) <= norm.vmax
-        assert isinstance(norm, LogNorm) == (scale == "log" and min(values) > 0)
+        assert isinstance(norm, LogNorm) == (min(values) > 0 and max(values) > 3 * min(values))
 
 
 def test_a_cell_that_is_no_better_than_the_best_naive_baseline_is_marked():
     """The losses are 10 + 100 mu + s, and the seed: with mu = 0, s = 1 and two seeds on average 11.5."""
-
-    def change(row):
-        naive = {"test_loss": {"last value": 11.5, "best constant": 900.0}, "test_accuracy": {"majority class": 0.0}}
-        row["naive"] = json.dumps(naive)
-
-    figure = grid_figure("paper", change)
+    naive = {"test_loss": {"last value": 11.5, "best constant": 900.0}, "test_accuracy": {"majority class": 0.0}}
+    figure = grid_figure("paper", lambda run: {"naive": naive})
     accuracy, loss, perplexity = grids(figure, "ours")
     marked = {text.get_gid() for text in with_gid(figure, "ours ") if "†" in getattr(text, "get_text", str)()}
     assert marked == {f"ours {mu:g} {s:g}" for mu in (0.9, 0.6, 0.3, 0.1, 0) for s in (0.1, 0.3, 0.6, 0.9, 1)} - {
@@ -183,7 +175,9 @@ def test_a_cell_that_is_no_better_than_the_best_naive_baseline_is_marked():
 
 
 def test_places_are_those_of_the_runs_whatever_is_configured_now():
-    figure = grid_figure(change=lambda row: row.update(hyperparameters='{"mu": 0.5, "s": 0.25}'))
+    artifact = artifact_at("demo", FIGURE)
+    evidence, had = evidence_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]}), {"mu": 0.5, "s": 0.25}
+    figure = artifact.draw(replace(evidence, runs=[replace(run, hyperparameters=had) for run in evidence.runs]))
     image = grids(figure, "ours")[0]
     assert image.get_array().shape == (1, 1) and text_at(image, "ours 0.5 0.25")
 
@@ -191,6 +185,5 @@ def test_places_are_those_of_the_runs_whatever_is_configured_now():
 def test_a_panel_without_published_numbers_is_named():
     panels = [panel.given() | {"metric": "validation_loss"} for panel in artifact_at("demo", FIGURE).settings.panels]
     artifact = artifact_at("demo", FIGURE, overrides={"artifacts": {FIGURE: {"panels": panels}}})
-    rows = summary_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]})
     with refused("validation_loss", file="published/momentumrnn/figure7.yaml"):
-        artifact.draw(sources_of(artifact, summary=rows))
+        artifact.draw(evidence_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]}))

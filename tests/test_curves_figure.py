@@ -132,7 +132,7 @@ def test_configured_limits_hold_for_the_papers_data_only_and_no_spike_flattens_t
     assert panels_of(drawn("paper", FIGURES[0]))[0].get_ylim() == configured
     assert panels_of(drawn("demo", FIGURES[0]))[0].get_ylim() != configured
     low, high = panels_of(drawn("demo", "momentumrnn_figure4"))[0].get_ylim()
-    assert 0 <= low < 0.05 and 0.2 < high < 0.5
+    assert -0.05 < low < 0.05 and 0.2 < high < 0.5
 
 
 def test_lines_differ_without_their_colours_and_a_light_one_has_an_outline():

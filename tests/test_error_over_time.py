@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -51,9 +52,10 @@ def test_a_point_is_the_mean_over_the_entries_of_its_bin_and_over_seeds(made, va
         x, y = line(panels_of(figure)[0], f"curve {model}")
         np.testing.assert_allclose(x, [np.mean(times[place]) for place in range(len(edges) - 1)])
         np.testing.assert_allclose(y, np.mean(by_seed, axis=0))
-        (band,) = with_gid(panels_of(figure)[0], f"band {model}")
-        edge, (_, low, high) = band.get_paths()[0].vertices[:, 1], mean_band(by_seed, resampled=share)
-        assert (edge.min(), edge.max()) == (pytest.approx(low.min()), pytest.approx(high.max()))
+        (bars,), (_, low, high) = with_gid(panels_of(figure)[0], f"band {model}"), mean_band(by_seed, resampled=share)
+        np.testing.assert_allclose([bar[:, 1] for bar in bars.get_segments()], np.transpose([low, high]))
+        data = figure.data[(figure.data["model"] == model) & (figure.data["line"] == "mean")]
+        np.testing.assert_allclose(data[["x", "mean", "low", "high"]].T, [x, y, low, high])
     assert ("random split" in words(figure)) == (share > 0)
 
 
@@ -66,7 +68,7 @@ def test_a_point_is_the_mean_of_what_was_observed_in_an_hour_in_thousandths(tmp_
         x, y = line(ax, f"curve {model}")
         np.testing.assert_array_equal(x, np.arange(24.5, 48))
         np.testing.assert_allclose(y, np.mean([1000 * one["error_sum"] / one["error_count"] for one in own], axis=0))
-    assert ax.get_ylabel() == "Mean squared error, 10⁻³" and ax.get_ylim()[0] == 0
+    assert "10⁻³" in ax.get_ylabel() and 0 < ax.get_ylim()[0] < ax.get_ylim()[1]
 
 
 def test_over_row_numbers_the_first_seed_is_as_the_released_script_draws_it(made):
@@ -93,7 +95,7 @@ def test_bins_have_all_observed_targets_and_none_is_empty(rows, different_times,
     arrays = {"time": random.integers(0, different_times, rows).astype(np.float32), "mean": np.zeros((rows, 3))}
     arrays |= {"value": random.standard_normal((rows, 3)), "mask": random.random((rows, 3)) < 0.5}
     arrays["mask"][0, 0] = True
-    errors, (edges, times) = errors_of([({"model": "a"}, arrays)], 1.0), bins_for([arrays])
+    errors, (edges, times) = errors_of([(SimpleNamespace(model="a"), arrays)], 1.0), bins_for([arrays])
     assert errors.counts.sum() == arrays["mask"].sum() and errors.counts.min() > 0 and len(times) <= 12
     assert (np.diff(edges[:-1]) > 0).all() and (np.diff(times) > 0).all()
     assert (edges[:-1] <= times).all() and (times <= edges[1:]).all()

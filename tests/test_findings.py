@@ -33,9 +33,7 @@ VERDICTS = [
     .model_copy(
         update={"control_label": "same s", "control_difference": 0.001, "critic": "“No.”", "critic_address": "x"}
     ),
-    verdict(
-        "A2", Outcome.NOT_RUN, reason="no runs", logs_difference=-0.02, logs_low=-0.1, decimals=2
-    ),
+    verdict("A2", Outcome.NOT_RUN, reason="no runs", logs_difference=-0.02, logs_low=-0.1, decimals=2),
     verdict("A3", Outcome.NOT_RUN, reason="no runs"),
     verdict("B1", Outcome.BARRED, "a3rd", reason="Broken.", **EFFECT, **RAN),
 ]

@@ -1,4 +1,4 @@
-"""∂L/∂h_t of cells with a filtered input: each equation of docs/jacobian.md."""
+"""∂L/∂h_t of cells with a filtered input: each equation of docs/jacobian.md, and the figure of all."""
 
 import measure_jacobian
 import pytest
@@ -104,11 +104,12 @@ def test_a_panel_has_the_norms_and_the_table_those_of_the_first_step(tmp_path):
     runs = FigureRuns(tmp_path, NAME)
     figure, rows = runs.draw(), runs.measured["gradients"]
     panels = {ax.get_title(): ax for ax in panels_of(figure)}
+    assert "Eq. 11 in 12 of 12 cells, Eq. 13 in 2 of 12" in figure.notes[1]  # without momentum they are one
     assert len(panels) == 12 and len(figure.table.splitlines()) == 2 + len(panels)
     for column in ("autograd", "product", "claimed", "input"):
         x, y = line(panels["tanh, momentum, μ = 0.6"], column)
         assert list(x) == list(range(1, 61)) and list(y) == [getattr(row, column) for row in rows[:60]]
-        assert f"{getattr(rows[0], column):.3g}" in figure.table
+        assert f"{getattr(rows[0], column):.3g}" in figure.table and list(figure.data[column][:60]) == list(y)
 
 
 def test_the_step_writes_what_the_figure_reads_and_refuses_another_artifact(ended, tmp_path):

@@ -4,17 +4,18 @@ import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from conftest import refused
 from drawn import artifact_at
-from made import curves_of, make_run, sources_of, summary_of, write_floors
+from made import make_run, write_floors
 from matplotlib.figure import Figure
 from PIL import Image
 
 from hidden_dynamics.artifacts.sheet import legend_columns, line_styles, plain_numbers, save
-from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.configuration.paths import FIGURE_FORMS
 from hidden_dynamics.system.files import ROOT
 
 NAME = "momentumrnn_figure11"
@@ -25,16 +26,16 @@ def test_files_are_valid_and_the_same_from_another_process(tmp_path):
     for run in artifact.runs:
         make_run(tmp_path, artifact.configuration, run)
     write_floors(tmp_path, artifact)
-    save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here" / NAME)
+    save(artifact.draw(artifact.evidence(tmp_path)), tmp_path / "here" / NAME)
     program = (
-        f"import render; from drawn import artifact_at; render.draw(render.Sources(artifact_at('demo', {NAME!r})))"
+        "from pathlib import Path; from drawn import artifact_at; from hidden_dynamics.artifacts import sheet; "
+        f"one = artifact_at('demo', {NAME!r}); sheet.save(one.draw(one.evidence(Path())), 'there/{NAME}')"
     )
-    path = os.pathsep.join(str(ROOT / folder) for folder in (".", "scripts", "tests"))
-    command = [sys.executable, "-c", program]
-    subprocess.run(command, check=True, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path})
-    here = {kind: (tmp_path / f"here/{NAME}.{kind}").read_bytes() for kind in ("md", "pdf", "png")}
-    assert len(list((tmp_path / "here").iterdir())) == 3
-    assert list(here.values()) == [(tmp_path / file).read_bytes() for file in artifact.files()]
+    path = os.pathsep.join(str(ROOT / folder) for folder in (".", "tests"))
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path})
+    here = {kind: (tmp_path / f"here/{NAME}.{kind}").read_bytes() for kind in FIGURE_FORMS}
+    assert len(list((tmp_path / "here").iterdir())) == len(here)
+    assert here == {kind: (tmp_path / f"there/{NAME}.{kind}").read_bytes() for kind in FIGURE_FORMS}
     document = here["pdf"]
     assert document.startswith(b"%PDF-") and document.rstrip().endswith(b"%%EOF") and b"CreationDate" not in document
     with Image.open(tmp_path / f"here/{NAME}.png") as image:
@@ -45,8 +46,7 @@ def test_files_are_valid_and_the_same_from_another_process(tmp_path):
 
 def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     (tmp_path / "x.pdf").write_text("old")
-    artifact = artifact_at("demo", NAME)
-    figure = artifact.draw(sources_of(artifact, summary=summary_of(artifact), curves=curves_of(artifact)))
+    figure = artifact_at("demo", "momentumrnn_figure8").draw(None)
 
     def fail(handle, **_):
         handle.write(b"half")
@@ -74,7 +74,7 @@ def test_a_colour_that_is_none_is_named_with_its_model(project):
     models = project.read("config/models.yaml")
     project.write("config/models.yaml", models | {"lstm": models["lstm"] | {"colour": "magentaa"}})
     with refused("'magentaa'", file="config/models.yaml", key="lstm.colour"):
-        line_styles(project.load(), [{"model": "lstm"}])
+        line_styles(project.load(), [SimpleNamespace(model="lstm")])
 
 
 def test_a_legend_has_as_many_columns_as_fit():

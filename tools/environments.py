@@ -4,6 +4,7 @@
     python tools/environments.py --check    # fail if they are not what the lock says
 
 Python and pip come from conda-forge; every other package stands in the pip section, at exactly the lock's version.
+Snakemake copies an environment into its record of each output: what another package pins is left to that one.
 Which packages a step needs directly is in pyproject.toml ([tool.hidden-dynamics.environments]); the lock's "via"
 comments tell what these need.
 """
@@ -20,6 +21,8 @@ from hidden_dynamics.errors import UserError, run_main  # noqa: E402
 from hidden_dynamics.system.files import atomic  # noqa: E402
 
 PYTHON = "3.11"
+LINUX = " ; sys_platform == 'linux'"  # the only one that is supported
+PINNED = "nvidia-"  # of such names torch and cuda-toolkit, which stand in the environment, pin the one version themselves
 
 
 def main() -> None:
@@ -90,7 +93,7 @@ def _yaml(name: str, packages: list[str], pins: dict[str, str]) -> str:
         f"  - python ={PYTHON}",
         "  - pip",
         "  - pip:",
-        *(f'      - "{pins[package]}"' for package in packages),
+        *(f'      - "{pins[package]}"'.replace(LINUX, "") for package in packages if not package.startswith(PINNED)),
     ]
     return "\n".join(lines) + "\n"
 

@@ -262,7 +262,6 @@ class Model(Entry):
     """A model and how it is shown.
 
     Attributes:
-        note: what of it is our choice, a clause; tables of results say it.
         control_of: the model whose settings it has on each of its tasks, but for its own `hyperparameters`, which win.
             It is shown where an artifact names it, and nowhere else.
     """
@@ -273,7 +272,6 @@ class Model(Entry):
     core: ClassName | None = None
     control_of: str | None = None
     hyperparameters: Free = {}
-    note: Text | None = None
     tasks: dict[str, Joining] = {}
 
     @model_validator(mode="after")

@@ -24,7 +24,7 @@ from hidden_dynamics.results.statistics import over_seeds
 
 LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
-UNCHECKED = "Whether solvers resolve the flows was not checked in some of these runs (acenode_solver)."
+UNCHECKED = "Solvers were not checked in some of the runs (acenode_solver)."
 Line = Mapping[str, Any]  # a row for programs
 
 
@@ -185,9 +185,10 @@ def _repeating(artifact: ResultsTable, evidence: Evidence) -> set[str]:
 
 def _headings(artifact: ResultsTable) -> dict[tuple[str, str], str]:
     """The groups of columns by task and metric, with the data that the task runs on."""
-    headings, several = {}, len(artifact.metrics()) > 1
+    headings, several, configuration = {}, len(artifact.metrics()) > 1, artifact.configuration
     for task in artifact.settings.tasks:
-        title = artifact.configuration.title_as_run(task)
+        title = configuration.tasks[task].title
+        title += "" if configuration.title_as_run(task) == title else f" ({configuration.data_title(task)})"
         for metric in artifact.metrics_on(task):
             headings[task, metric] = f"{title}: {artifact.heading(metric)}" if several else title
     if len(set(headings.values())) < len(headings):
