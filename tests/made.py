@@ -286,7 +286,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: 
             mean = 0.2 / (1 + number * x / points) + 30 * np.exp(-x / 3)
             around, none = np.array([mean * 0.9, mean * 1.1]), np.full(points, np.nan)
             low, high = around if seeds >= FEWEST else (none, none)
-            own = around if seeds == 2 else around[:0]
+            own = dict(enumerate(around)) if seeds == 2 else {}
             about = {"learned": None, "naive": {"best constant": 0.17}, "window": panel.window} | changes
             panels[-1].append(Curve(cell.model, x, mean, low, high, own, **about))
     return panels

@@ -17,7 +17,6 @@ from hidden_dynamics.artifacts.kinds.curves import Curve, robust_limits
 
 FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 5, 6, 10)]
 LANGUAGE = "momentumrnn_figure5"
-NONE = np.empty((0, 0))  # seeds of a curve that shows none of its own
 
 
 def draw(artifact, curves=None):
@@ -56,12 +55,12 @@ def test_the_data_have_a_row_for_each_point_that_is_drawn():
     artifact = artifact_at("demo", FIGURES[1])
     curves = curves_of(artifact)
     curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
-    data = draw(artifact, curves).data.set_index(["task", "split", "model", "line"]).sort_index()
+    data = draw(artifact, curves).data.fillna({"model": ""}).set_index(["task", "split", "model", "line"]).sort_index()
     for panel, own in zip(artifact.panels, curves, strict=True):
         for curve in own:
             place = panel.task, panel.split, curve.model
             lines = {line: data.loc[(*place, line), "mean"] for line in set(data.loc[place].index)}
-            drawn = {"seed 0": curve.seeds[0], "seed 1": curve.seeds[1]}
+            drawn = {f"seed {seed}": values for seed, values in curve.seeds.items()}
             drawn |= {"mean": curve.mean} if curve.learned is None else {}
             assert {line: list(values) for line, values in lines.items()} == {
                 line: list(values) for line, values in drawn.items()
@@ -104,7 +103,7 @@ def test_models_that_were_evaluated_once_are_rows_of_dots(seeds, bars, small):
 def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
     x = np.arange(1.0, 101.0)
     means = [np.full(100, 0.1), np.full(100, 0.1) + 1e-3 * x, np.full(100, 50.0), np.where(x < 4, 1e4, 0.2)]
-    curves = [Curve("m", x, y, y, y, NONE, None, {}, 1) for y in means]
+    curves = [Curve("m", x, y, y, y, {}) for y in means]
     low, high = robust_limits(curves, [60.0], x_scale, y_scale)
     assert low < 0.1 and 60 < high < 100
 
@@ -112,7 +111,7 @@ def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
 def test_limits_of_degenerate_curves():
     def limits(*y, scale="linear"):
         y = np.array(y)
-        curves = [Curve("m", np.arange(y.size) + 1.0, y, y, y, NONE, None, {}, 1)]
+        curves = [Curve("m", np.arange(y.size) + 1.0, y, y, y, {})]
         return robust_limits(curves, [], "linear", scale)
 
     assert robust_limits([], [], "linear", "linear") is None

@@ -1,6 +1,7 @@
 """Lines of figures: a model's mean over its runs with a band, or the runs' own lines; baselines; their legend."""
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry
+from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import best_classical, mean_and_std
 
@@ -27,45 +29,41 @@ IN_SIGHT = 1.3  # a baseline that is higher than this many times what else is dr
 
 
 def draw_line(
-    ax: "Axes",
-    model: str,
-    style: Mapping[str, object],
-    x: NDArray,
-    mean: NDArray | None,
-    band: tuple[NDArray, NDArray],
-    seeds: Iterable[NDArray],
-    front: float = 2,
-    shift: float = 0,
-    **marks: Any,
+    ax: "Axes", curve: Curve, look: Mapping[str, object], front: float = 2, shift: float = 0, **marks: Any
 ) -> None:
-    """One model: its mean, its band, the lines of its runs, as far as there are any. Of FEW points or fewer, which are
-    marked, bands would hide one another: there they are bars, side by side.
+    """One model: its mean where all of its runs have learned alike, its band, the lines of its runs, as far as there
+    are any. Of FEW points or fewer, which are marked, bands would hide one another: there they are bars, side by side.
 
     Args:
-        x: (points,).
-        mean: (points,), None where runs of which some learned and others did not have none; nan: no value.
-        band: lower and upper end, (points,) each; nan: none.
-        seeds: the runs' own values, (points,) each, where they are drawn.
-        front: zorder of the mean.
+        look: of the mean's line; `marks` are more of it, `front` is its zorder.
         shift: by how many bars' distances to the right FEW points are drawn.
-        marks: other properties of the mean's line.
     """
     from matplotlib.transforms import ScaledTranslation
 
-    colour, few = {"color": style["color"]}, x.size <= FEW
-    look: dict[str, Any] = {}
+    colour, few, place = {"color": look["color"]}, curve.x.size <= FEW, {}
     if few:
         aside = ScaledTranslation(shift * ASIDE / 72, 0, ax.get_figure(root=True).dpi_scale_trans)
-        look["transform"] = ax.transData + aside
-    if np.isfinite(band[0]).any():
-        bars: dict[str, Any] = {"alpha": 0.6, **look} if few else {"alpha": 0.12, "linewidth": 0}
-        (ax.vlines if few else ax.fill_between)(x, *band, **colour, **bars, gid=f"band {model}")
-    look |= {"marker": "o", "ms": 3.5} if few else {}
-    thin = {**look, "linewidth": 0.7, **(colour | {"alpha": 0.45} if mean is not None else {**style, "alpha": 0.9})}
-    for values in seeds:
-        ax.plot(x, values, **thin, zorder=BEHIND, gid=f"seed {model}")
-    if mean is not None:
-        ax.plot(x, mean, **style, **look | marks, zorder=front, gid=f"curve {model}")
+        place["transform"] = ax.transData + aside
+    if np.isfinite(curve.low).any():
+        bars: dict[str, Any] = {"alpha": 0.6, **place} if few else {"alpha": 0.12, "linewidth": 0}
+        band = ax.vlines if few else ax.fill_between
+        band(curve.x, curve.low, curve.high, **colour, **bars, gid=f"band {curve.model}")
+    place |= {"marker": "o", "ms": 3.5} if few else {}
+    thin = {**look, "alpha": 0.9} if curve.learned is not None else colour | {"alpha": 0.45}
+    for values in curve.seeds.values():
+        ax.plot(curve.x, values, **{**place, **thin, "linewidth": 0.7}, zorder=BEHIND, gid=f"seed {curve.model}")
+    if curve.learned is None:
+        ax.plot(curve.x, curve.mean, **{**look, **place, **marks}, zorder=front, gid=f"curve {curve.model}")
+
+
+def points_of(curve: Curve, line: str = "mean", **place: object) -> list[dict[str, Any]]:
+    """The data that `draw_line` draws: a row for each point, with the panel's `place` in columns of its own."""
+    numbers = zip(curve.x, curve.mean, curve.low, curve.high, strict=True)
+    rows = [{"line": line, "x": x, "mean": mean, "low": low, "high": high} for x, mean, low, high in numbers]
+    rows = rows if curve.learned is None else []
+    for seed, values in curve.seeds.items():
+        rows += [{"line": f"seed {seed}", "x": x, "mean": y} for x, y in zip(curve.x, values, strict=True)]
+    return [{**place, "model": curve.model, **row} for row in rows]
 
 
 def model_entries(runs: Iterable[RunRecord], styles: Styles) -> "list[Line2D]":
@@ -111,8 +109,11 @@ def in_sight(scores: Mapping[str, float], highest: float) -> list[float]:
     return [score for score in scores.values() if score <= IN_SIGHT * highest]
 
 
-def padded(values: NDArray) -> tuple[float, float]:
-    """The ends of an axis that holds values (n,), finite, with some room."""
+def padded(values: NDArray, scale: str = "linear") -> tuple[float, float]:
+    """The ends of an axis, "linear" or "log", that holds values (n,), finite, with some room."""
+    if scale == "log":
+        low, high = padded(np.log(values[values > 0])) if (values > 0).any() else (-1, 0)
+        return math.exp(low), math.exp(high)
     reach = 0.05 * np.ptp(values) or 0.05 * abs(values.max()) or 1.0
     return float(values.min() - reach), float(values.max() + reach)
 

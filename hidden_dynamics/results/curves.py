@@ -1,7 +1,7 @@
 """Training curves of several seeds, averaged: the points that a figure's panels draw."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -28,7 +28,7 @@ class Curve:
     Attributes:
         mean: over the seeds that have a value.
         low, high: the band; nan where there is none.
-        seeds: (seeds, points), the seeds' own values where there is no band, or one point; else none. nan: no value.
+        seeds: (points,) by seed, the seeds' own values where there is no band, or one point; else none. nan: no value.
         learned: how many of the seeds have learned something, where the others have not; else None.
         naive: the losses of the naive baselines, by name.
         window: the points that it is smoothed over; 1: none.
@@ -39,10 +39,10 @@ class Curve:
     mean: NDArray
     low: NDArray
     high: NDArray
-    seeds: NDArray
-    learned: int | None
-    naive: Mapping[str, float]
-    window: int
+    seeds: Mapping[int, NDArray]
+    learned: int | None = None
+    naive: Mapping[str, float] = field(default_factory=dict)
+    window: int = 1
 
 
 class Panel(Protocol):
@@ -85,7 +85,8 @@ def averaged(model: str, panel: Panel, runs: Sequence[RunRecord], share: float) 
         low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(runs) > 1 else own
     naive, kept = runs[0].naive.get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
     x, mean, low, high = (array[kept] for array in (x, mean, low, high))
-    return Curve(model, x, mean, low, high, own[:, kept], learned, naive, window)
+    seeds = {run.seed: values[kept] for run, values in zip(runs, own, strict=False)}
+    return Curve(model, x, mean, low, high, seeds, learned, naive, window)
 
 
 def learned_of(runs: Sequence[RunRecord]) -> int | None:

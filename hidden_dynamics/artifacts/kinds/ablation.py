@@ -75,45 +75,26 @@ class Ablation(BesidePublished, InPanels):
 
 
 @dataclass(frozen=True)
-class Square:
-    """One place of a grid: the mean over the finished runs (nan without any), how many of the runs diverged or
-    failed, and whether it is no better than the best naive baseline."""
-
-    value: float = math.nan
-    runs: int = 0
-    diverged: int = 0
-    failed: int = 0
-    naive: bool = False
-
-    def text(self, decimals: int) -> str:
-        """The text in the square; empty where nothing was run."""
-        lost = {"diverged": self.diverged, "failed": self.failed}
-        if math.isnan(self.value) and sum(lost.values()) == self.runs:
-            return "\n".join(f"{how}\n{count}/{self.runs}" for how, count in lost.items() if count)
-        text = number(self.value, decimals) if math.isfinite(self.value) else "not finite"
-        text += NAIVE if self.naive else ""
-        text += f"\n{self.diverged}/{self.runs} div." if self.diverged else ""
-        return f"{text}\n{self.failed}/{self.runs} failed" if self.failed else text
-
-
-Grid = Mapping[tuple[float, float], Square]  # by row value and column value
-
-
-@dataclass(frozen=True)
 class Panel:
-    """A pair of grids of a model's runs on a task."""
+    """A pair of grids of a model's runs on a task.
 
-    task: str
+    Attributes:
+        squares: a row for each place that ran or is printed: the values of both hyperparameters by name, `ours`, the
+            mean over the finished runs, and `published`, nan without; how many `runs` there are, and how many
+            `diverged` or `failed`; whether ours is no better than the best naive baseline (`naive`).
+    """
+
     metric: Metric
     runs: Sequence[RunRecord]
-    ours: Grid
-    theirs: Grid
     published: GridRow
+    squares: "pandas.DataFrame"
 
 
 def draw(artifact: Ablation, evidence: Evidence) -> "Page":
     """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below. A `UserError`
     where nothing is published for a panel."""
+    import pandas
+
     configuration = artifact.configuration
     panels = [panel_of(artifact, evidence, settings) for settings in artifact.panels]
     runs = [run for panel in panels for run in panel.runs]
@@ -125,72 +106,71 @@ def draw(artifact: Ablation, evidence: Evidence) -> "Page":
             width=max(6.8, PANEL_WIDTH * len(panels)),
             height=6.6,
             notes=figure_notes(configuration, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
-            data=squares_of(panels),
+            data=pandas.concat([panel.squares for panel in panels]),
         )
         for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
-            draw_grid(above, panel.ours, panel, gid="ours")
-            draw_grid(below, panel.theirs, panel, gid="published")
+            draw_grid(above, panel, "ours")
+            draw_grid(below, panel, "published")
             describe(above, below, configuration, panel)
     return figure
 
 
 def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) -> Panel:
-    """Both grids of a panel: the measured one and the published one."""
+    import pandas
+
     runs = [run for run in evidence.on(settings.task) if run.model == settings.model]
     metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
-    places: dict[tuple[float, float], list[RunRecord]] = {}
-    for run in runs:
-        row, column = (float(run.hyperparameters[name]) for name in (published.row_name, published.column_name))
-        places.setdefault((row, column), []).append(run)
-    ours = {}
-    for place, shown in places.items():
-        values = [run.value(settings.metric) * metric.factor for run in shown if run.status == "finished"]
-        value = sum(values) / len(values) if values else math.nan
-        idle = naive is not None and metric.sign * (value - naive[1]) <= 0
-        diverged, failed = (sum(run.status == how for run in shown) for how in ("diverged", "failed"))
-        ours[place] = Square(value, len(shown), diverged, failed, idle)
-    theirs = {place: Square(value) for place, value in published.places().items()}
-    return Panel(settings.task, metric, runs, ours, theirs, published)
-
-
-def squares_of(panels: Sequence[Panel]) -> "pandas.DataFrame":
-    """A row for each square of ours, with the published number of the same place, then for those published alone."""
-    import pandas
-
+    printed, names = published.places(), (published.row_name, published.column_name)
+    places = {run.run.id: tuple(float(run.hyperparameters[name]) for name in names) for run in runs}
     rows = []
-    for panel in panels:
-        names, none = (panel.published.row_name, panel.published.column_name), Square()
-        for place in [*panel.ours, *(place for place in panel.theirs if place not in panel.ours)]:
-            square, theirs = panel.ours.get(place, none), panel.theirs.get(place, none)
-            about = {"task": panel.task, "metric": panel.published.metric, **dict(zip(names, place, strict=True))}
-            counts = {name: getattr(square, name) for name in ("runs", "diverged", "failed", "naive")}
-            rows.append(about | {"ours": square.value, "published": theirs.value} | counts)
-    return pandas.DataFrame(rows)
+    for place in dict.fromkeys([*places.values(), *printed]):
+        ran = [run for run in runs if places[run.run.id] == place]
+        values = [run.value(settings.metric) * metric.factor for run in ran if run.status == "finished"]
+        ours = sum(values) / len(values) if values else math.nan
+        about = {"task": settings.task, "metric": settings.metric, **dict(zip(names, place, strict=True))}
+        lost = {how: sum(run.status == how for run in ran) for how in ("diverged", "failed")}
+        idle = naive is not None and metric.sign * (ours - naive[1]) <= 0
+        numbers = {"ours": ours, "published": printed.get(place, math.nan), "runs": len(ran)}
+        rows.append({**about, **numbers, **lost, "naive": idle})
+    return Panel(metric, runs, published, pandas.DataFrame(rows))
 
 
-def draw_grid(ax: "Axes", grid: Grid, panel: Panel, gid: str) -> None:
-    """The squares in colour, each with its text, the largest row value on top, and a scale of colours."""
-    rows = sorted({row for row, _ in grid}, reverse=True)
-    columns = sorted({column for _, column in grid})
-    squares = [[grid.get((row, column), Square()) for column in columns] for row in rows]
-    values = np.ma.masked_invalid([[square.value for square in line] for line in squares])
+def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
+    """The squares of "ours" or "published" in colour, each with its text, the largest row value on top, and a scale of
+    colours."""
+    names = [panel.published.row_name, panel.published.column_name]
+    squares = panel.squares[panel.squares["runs"] > 0 if of == "ours" else panel.squares[of].notna()]
+    grid = squares.pivot(index=names[0], columns=names[1], values=of).sort_index(ascending=False)
+    values = np.ma.masked_invalid(grid.to_numpy())
     colours, norm = colours_of(values.compressed(), panel.metric.better)
-    image = ax.imshow(values, cmap=colours, norm=norm, aspect="auto", gid=gid)
-    for i, j in np.ndindex(values.shape):
-        square = squares[i][j]
-        colour = colours(norm(square.value)) if np.isfinite(square.value) else None
-        draw_square(ax, j, i, square.text(panel.metric.decimals), colour, gid=f"{gid} {rows[i]:g} {columns[j]:g}")
-    ax.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
-    ax.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
-    ax.set_xlabel(NAMES.get(panel.published.column_name, panel.published.column_name))
-    ax.set_ylabel(NAMES.get(panel.published.row_name, panel.published.row_name))
+    image = ax.imshow(values, cmap=colours, norm=norm, aspect="auto", gid=of)
+    for square in squares.to_dict("records"):
+        row, column = (square[name] for name in names)
+        text = ours_text(square, panel.metric.decimals) if of == "ours" else number(square[of], panel.metric.decimals)
+        colour = colours(norm(square[of])) if math.isfinite(square[of]) else None
+        place = grid.columns.get_loc(column), grid.index.get_loc(row)
+        draw_square(ax, *place, text, colour, gid=f"{of} {row:g} {column:g}")
+    ax.set_xticks(range(grid.shape[1]), [f"{value:g}" for value in grid.columns])
+    ax.set_yticks(range(grid.shape[0]), [f"{value:g}" for value in grid.index])
+    ax.set_ylabel(NAMES.get(names[0], names[0]))
+    ax.set_xlabel(NAMES.get(names[1], names[1]))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     if values.count():
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02, aspect=25)
         if bar.ax.get_yscale() == "log":
             plain_numbers(bar.ax.yaxis)
+
+
+def ours_text(square: Mapping[str, Any], decimals: int) -> str:
+    """The text of a square of ours: the mean, or that it is not finite, and how many runs were lost."""
+    lost = {how: f"{square[how]}/{square['runs']}" for how in ("diverged", "failed") if square[how]}
+    if square["diverged"] + square["failed"] == square["runs"]:
+        return "\n".join(f"{how}\n{share}" for how, share in lost.items())
+    text = number(square["ours"], decimals) if math.isfinite(square["ours"]) else "not finite"
+    words = {"diverged": "div.", "failed": "failed"}
+    return "\n".join([text + NAIVE * square["naive"], *(f"{share} {words[how]}" for how, share in lost.items())])
 
 
 def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] | None, gid: str) -> None:
@@ -201,8 +181,7 @@ def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] |
         look["bbox"] = {"fc": "white", "ec": "none", "pad": 1.5}
     elif luminance(colour) < 0.45:
         look["color"] = "white"
-    if text:
-        ax.text(x, y, text, **look)
+    ax.text(x, y, text, **look)
 
 
 def colours_of(values: NDArray, better: Literal["higher", "lower"]) -> "tuple[Colormap, Normalize]":
@@ -224,6 +203,6 @@ def describe(above: "Axes", below: "Axes", configuration: Configuration, panel: 
     mean = f"mean of {seeds} seeds" if seeds > 1 else "1 seed"
     lines = about(configuration, panel.runs, f"Ours: {title}", panel.runs[0].task_title, mean)
     above.set_title("\n".join(part for line in lines for part in textwrap.wrap(line, TITLE)), linespacing=1.3)
-    data = configuration.title_of(configuration.papers_tasks[panel.task].dataset)
+    data = configuration.title_of(configuration.papers_tasks[panel.runs[0].task].dataset)
     text = f"Published: {title}, N = {panel.published.size}, {data}"
     below.set_title("\n".join(textwrap.wrap(text, TITLE)), linespacing=1.3)

@@ -6,7 +6,7 @@ Where all models of a panel were evaluated once, a row of dots per model instead
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,6 +24,7 @@ from hidden_dynamics.artifacts.lines import (
     in_sight,
     model_entries,
     padded,
+    points_of,
 )
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
@@ -31,7 +32,7 @@ from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Number, Size, Whole
 from hidden_dynamics.papers.deviations import deviations
-from hidden_dynamics.papers.logs import Log, load_logs
+from hidden_dynamics.papers.logs import load_logs
 from hidden_dynamics.results.curves import Curve, curves_of
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
@@ -47,7 +48,6 @@ BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
 LOGGED: dict[str, Any] = {"color": "0.5"}  # of the authors' own losses
 TITLE = 66  # characters in a line of a panel's title
 NOTHING = "No picture is drawn: no run has a loss."
-COLUMNS = ["task", "size", "split", "model", "line", "x", "mean", "low", "high"]  # of the data that are drawn
 
 Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
@@ -99,18 +99,20 @@ class Curves(InPanels):
     def cases_of(self, panel: PanelSettings) -> list[Case]:
         return [Case(panel.task, model, panel.size) for model in self.settings.models]
 
-    def logged(self, panel: PanelSettings, ours: Sequence[Curve]) -> dict[str, Log]:
+    def logged(self, panel: PanelSettings, ours: Sequence[Curve]) -> dict[str, Curve]:
         """The authors' own losses behind a panel's curves, as far as ours go and to the next logged epoch; beside dots,
         those of the same epoch; by model."""
         runs = {run.model: run for run in self.case_runs if (run.task, run.paper_size) == (panel.task, panel.size)}
-        found = {}
+        logs: dict[str, Curve] = {}
         for curve in ours if self.settings.logs and panel.against == "epoch" else ():
-            log = load_logs(self.settings.logs).of(self.configuration, runs[curve.model])
+            log = load_logs(self.settings.logs).of(self.configuration, runs[curve.model]) or ()
+            if in_dots(ours):
+                log = [point for point in log if point.epoch == curve.x[0]]
             if log and log[0].split == panel.split:
-                found[curve.model] = log[: max(2, 1 + sum(point.epoch <= curve.x[-1] for point in log))]
-                if in_dots(ours):
-                    found[curve.model] = tuple(point for point in log if point.epoch == curve.x[0])
-        return {model: log for model, log in found.items() if log}
+                log = log[: max(2, 1 + sum(point.epoch <= curve.x[-1] for point in log))]
+                points = [(point.epoch, point.mean, point.least, point.greatest) for point in log]
+                logs[curve.model] = Curve(f"logged {curve.model}", *np.transpose(points), {})
+        return logs
 
 
 def draw(artifact: Curves, evidence: Evidence) -> "Page":
@@ -131,7 +133,7 @@ def draw(artifact: Curves, evidence: Evidence) -> "Page":
             notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
             handles=[*model_entries(runs, styles), *mark_entries(panels), *baseline_entries(names)],
             instead="" if any(panel.curves for panel in panels) else NOTHING,
-            data=points_of(panels),
+            data=frame_of(panels),
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
@@ -161,7 +163,7 @@ class Panel:
     curves: Sequence[Curve]
     published: Mapping[str, float]
     baselines: Mapping[str, float]
-    logged: Mapping[str, Log]
+    logged: Mapping[str, Curve]
     x_limits: Sequence[float] | None
     y_limits: Sequence[float] | None
 
@@ -176,8 +178,7 @@ def panel_of(artifact: Curves, settings: PanelSettings, evidence: Evidence) -> P
     scores = baselines(naive, runs, metric, -1)
     logged, limits = artifact.logged(settings, curves), settings.y_limits if papers else None
     if limits is None:
-        ends = [(point.least, point.greatest) for log in logged.values() for point in log]
-        marks = [*published.values(), *chain(*ends)]
+        marks = [*published.values(), *chain(*((*log.low, *log.high) for log in logged.values()))]
         limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
         if limits:
             marks += in_sight(scores, limits[1])
@@ -186,26 +187,22 @@ def panel_of(artifact: Curves, settings: PanelSettings, evidence: Evidence) -> P
     return Panel(settings, runs, curves, published, scores, logged, x_limits, limits)
 
 
-def points_of(panels: Sequence[Panel]) -> "pandas.DataFrame":
+def frame_of(panels: Sequence[Panel]) -> "pandas.DataFrame":
     """A row for each point that is drawn: the panel, the model and the kind of line, x, the mean with its band or the
-    seed's value; of a baseline without x."""
+    seed's value; of a published number or a baseline without x."""
     import pandas
 
-    rows: list[tuple[Any, ...]] = []
+    rows: list[dict[str, Any]] = []
     for panel in panels:
-        place = panel.settings.task, panel.settings.size, panel.settings.split
-        for curve in panel.curves:
-            if curve.learned is None:
-                ends = zip(curve.x, curve.mean, curve.low, curve.high, strict=True)
-                rows += [(*place, curve.model, "mean", *numbers) for numbers in ends]
-            seeds = [run.seed for run in panel.runs if run.model == curve.model]
-            for seed, values in zip(seeds, curve.seeds, strict=False):
-                rows += [(*place, curve.model, f"seed {seed}", *point) for point in zip(curve.x, values, strict=True)]
+        place = {name: getattr(panel.settings, name) for name in ("task", "size", "split")}
+        rows += [point for curve in panel.curves for point in points_of(curve, **place)]
         for model, log in panel.logged.items():
-            rows += [(*place, model, "authors", one.epoch, one.mean, one.least, one.greatest) for one in log]
-        rows += [(*place, model, "published", None, value) for model, value in panel.published.items()]
-        rows += [(*place, "", name, None, value) for name, value in panel.baselines.items()]
-    return pandas.DataFrame([dict(zip(COLUMNS, row, strict=False)) for row in rows], columns=COLUMNS)
+            rows += points_of(replace(log, model=model), "authors", **place)
+        rows += [
+            {**place, "model": model, "line": "published", "mean": mean} for model, mean in panel.published.items()
+        ]
+        rows += [{**place, "line": name, "mean": score} for name, score in panel.baselines.items()]
+    return pandas.DataFrame(rows)
 
 
 def in_dots(curves: Sequence[Curve]) -> bool:
@@ -213,28 +210,21 @@ def in_dots(curves: Sequence[Curve]) -> bool:
     return bool(curves) and all(curve.x.size == 1 for curve in curves)
 
 
-def lines_of(curve: Curve) -> NDArray:
-    """(lines, points): the mean, or the seeds' own values where it has none; of a single point, all around it."""
+def lines_of(curve: Curve) -> list[NDArray]:
+    """(points,) each: the mean, or the seeds' own values where it has none; of a single point, all around it."""
     if curve.x.size == 1:
-        around = np.concatenate([curve.mean, curve.low, curve.high, *curve.seeds])
-        return around[np.isfinite(around)][:, None]
-    return curve.mean[None] if curve.learned is None else curve.seeds
+        around = np.concatenate([curve.mean, curve.low, curve.high, *curve.seeds.values()])
+        return list(around[np.isfinite(around)][:, None])
+    return [curve.mean] if curve.learned is None else list(curve.seeds.values())
 
 
 def robust_limits(
     curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str
 ) -> tuple[float, float] | None:
-    """Limits of a y axis that spikes do not flatten.
+    """Limits of a y axis that spikes do not flatten; None where there is nothing to show.
 
-    They take in what is below Tukey's upper fence, and at least the median of every curve.
-
-    Args:
-        curves: weighed by the width that they take on the x axis.
-        marks: other values that must be seen.
-        x_scale, y_scale: "linear" or "log".
-
-    Returns:
-        (low, high), or None where there is nothing to show.
+    They take in what is below Tukey's upper fence, by the width that curves take on the x axis, at least the median of
+    every curve, and the marks.
     """
     evenly = [evenly_spaced(curve.x, line, x_scale) for curve in curves for line in lines_of(curve)]
     if not evenly:
@@ -244,11 +234,7 @@ def robust_limits(
     inside = values[values <= upper + 1.5 * (upper - lower)]
     high = max([inside.max(), *(np.median(part) for part in evenly), *marks])
     seen = np.concatenate([inside, *(line[np.isfinite(line)] for curve in curves for line in lines_of(curve)), marks])
-    if y_scale == "log":
-        low = min(seen[seen > 0], default=1.0)
-        least, most = padded(np.log([low, max(high, low)]))
-        return math.exp(least), math.exp(most)
-    return padded(np.array([seen.min(), high]))
+    return padded(np.append(seen[seen <= high], high), y_scale)
 
 
 def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
@@ -265,13 +251,9 @@ def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     ax.set_yscale(panel.settings.y_scale)
     middle = -1 if panel.logged else (len(panel.curves) - 1) / 2  # the authors' stand at the epoch itself
     for rank, curve in enumerate(panel.curves):
-        look, mean = styles[curve.model], curve.mean if curve.learned is None else None
-        band, place = (curve.low, curve.high), {"front": 10.0 - rank, "shift": rank - middle}
-        draw_line(ax, curve.model, look, curve.x, mean, band, curve.seeds, **place)
+        draw_line(ax, curve, styles[curve.model], front=10 - rank, shift=rank - middle)
     for model, log in panel.logged.items():
-        x, mean, least, greatest = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
-        look = LOGGED | {"linestyle": styles[model]["linestyle"]}
-        draw_line(ax, f"logged {model}", look, x, mean, (least, greatest), (), front=0.5)
+        draw_line(ax, log, LOGGED | {"linestyle": styles[model]["linestyle"]}, front=0.5)
     draw_across(ax, panel.baselines, names)
     for rank, (model, value) in enumerate(panel.published.items()):
         shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
@@ -281,17 +263,8 @@ def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     if panel.x_limits:
         ax.set_xlim(*panel.x_limits)
     elif panel.curves:
-        ax.set_xlim(*x_limits_of(panel))
-
-
-def x_limits_of(panel: Panel) -> tuple[float, float]:
-    """From the first point to the last, with room at the ends, for bars side by side too."""
-    places = [curve.x for curve in panel.curves] + [[point.epoch for point in log] for log in panel.logged.values()]
-    places = np.concatenate(places)
-    if panel.settings.x_scale == "linear":
-        return padded(places)
-    first, last = padded(np.log(places[places > 0]))
-    return math.exp(first), math.exp(last)
+        places = np.concatenate([curve.x for curve in (*panel.curves, *panel.logged.values())])
+        ax.set_xlim(*padded(places, panel.settings.x_scale))
 
 
 def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
@@ -304,21 +277,22 @@ def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) ->
     ax.set_ylim(len(panel.curves) - 0.4, -0.6)
     for row, curve in enumerate(panel.curves):
         model, colour = curve.model, styles[curve.model]["color"]
-        for value in curve.seeds[:, 0]:
-            ax.plot([value], [row], "o", ms=4, color=colour, alpha=0.5, mew=0, gid=f"seed {model}")
-        if np.isfinite(curve.low[0]):
-            ax.plot([curve.low[0], curve.high[0]], [row, row], color=colour, lw=1, gid=f"band {model}")
-        if curve.learned is None:
-            ax.plot(curve.mean, [row], "D", ms=6, color=colour, mec="0.2", mew=0.7, gid=f"curve {model}")
-        for point in panel.logged.get(model, ()):
-            ax.plot([point.least, point.greatest], [row + BELOW] * 2, **LOGGED, lw=1, gid=f"band logged {model}")
-            ax.plot([point.mean], [row + BELOW], "D", ms=5, **LOGGED, gid=f"curve logged {model}")
-        if model in panel.published:
-            theirs = {"marker": "<", "ms": 6, "mec": "0.2", "mew": 0.7, "color": colour, "gid": f"published {model}"}
-            ax.plot([panel.published[model]], [row], **theirs)
+        draw_dot(ax, row, curve, color=colour, mec="0.2", mew=0.7, ms=6)
+        for value in curve.seeds.values():
+            ax.plot(value, [row], "o", ms=4, color=colour, alpha=0.5, mew=0, gid=f"seed {model}")
+        if model in panel.logged:
+            draw_dot(ax, row + BELOW, panel.logged[model], **LOGGED, ms=5)
     draw_across(ax, panel.baselines, names, upright=True)
     if panel.y_limits:
         ax.set_xlim(*panel.y_limits)
+
+
+def draw_dot(ax: "Axes", row: float, curve: Curve, **look: Any) -> None:
+    """The mean of a single evaluation, where it has one, with its interval."""
+    if np.isfinite(curve.low[0]):
+        ax.plot([curve.low[0], curve.high[0]], [row, row], color=look["color"], lw=1, gid=f"band {curve.model}")
+    if curve.learned is None:
+        ax.plot(curve.mean, [row], "D", **look, gid=f"curve {curve.model}")
 
 
 def mark_entries(panels: Sequence[Panel]) -> "list[Line2D]":

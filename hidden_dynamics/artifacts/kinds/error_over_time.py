@@ -16,11 +16,13 @@ from hidden_dynamics.artifacts.lines import (
     in_sight,
     model_entries,
     padded,
+    points_of,
 )
 from hidden_dynamics.artifacts.notes import about, figure_notes, reported_note, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import PREDICTIONS, resampled
+from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import FEWEST, mean_band, mean_scores
@@ -35,7 +37,6 @@ MOST_BINS = 12
 FEWEST_ENTRIES = 20  # of a run in a bin, on average
 BLOCK = 4  # rows of a block in the paper's figure
 NOTHING = "No picture is drawn: no run predicted anything."
-COLUMNS = ["x is", "model", "line", "x", "mean", "low", "high"]  # of the data that are drawn
 Arrays = Mapping[str, NDArray]
 
 
@@ -96,18 +97,6 @@ def draw(artifact: ErrorOverTime, evidence: Evidence) -> "Page":
             draw_over_rows(axes[1], by_row, styles)
         body.align_ylabels(axes)
     return figure
-
-
-@dataclass(frozen=True)
-class Line:
-    """A model's errors: `times`, `mean`, `low` and `high` (bins,); of fewer than FEWEST runs `seeds`, each one's own."""
-
-    model: str
-    times: NDArray
-    mean: NDArray
-    low: NDArray
-    high: NDArray
-    seeds: Mapping[int, NDArray]
 
 
 @dataclass(frozen=True)
@@ -181,54 +170,42 @@ def squares_of(arrays: Arrays) -> NDArray:
         return (arrays["value"].astype(np.float64) - arrays["mean"]) ** 2
 
 
-def lines_of(configuration: Configuration, errors: Errors) -> list[Line]:
+def lines_of(configuration: Configuration, errors: Errors) -> list[Curve]:
     """Of each model the mean over its runs, with its band or the runs' own lines."""
     lines = []
     for model in dict.fromkeys(run.model for run in errors.runs):
         values, seeds = errors.of(model), [run.seed for run in errors.runs if run.model == model]
         band = mean_band(values, resampled=resampled(configuration, errors.runs[0].task, model))
         few = dict(zip(seeds, values, strict=True)) if 1 < len(values) < FEWEST else {}
-        lines.append(Line(model, errors.times, *band, few))
+        lines.append(Curve(model, errors.times, *band, few))
     return lines
 
 
 def frame_of(
-    lines: Sequence[Line], by_row: Mapping[str, tuple[NDArray, NDArray]], scores: Mapping[str, float]
+    lines: Sequence[Curve], by_row: Mapping[str, tuple[NDArray, NDArray]], scores: Mapping[str, float]
 ) -> "pandas.DataFrame":
     """A row for each point that is drawn, over time and over row numbers, and for each baseline."""
     import pandas
 
-    rows: list[tuple[object, ...]] = []
-    for line in lines:
-        points = zip(line.times, line.mean, line.low, line.high, strict=True)
-        rows += [("time", line.model, "mean", *numbers) for numbers in points]
-        for seed, values in line.seeds.items():
-            points = zip(line.times, values, strict=True)
-            rows += [("time", line.model, f"seed {seed}", *point) for point in points]
+    rows: list[dict[str, object]] = [point for line in lines for point in points_of(line, axis="time")]
     for model, points in by_row.items():
-        rows += [("row", model, "first seed", *point) for point in zip(*points, strict=True)]
-    rows += [("time", "", name, None, score) for name, score in scores.items()]
-    return pandas.DataFrame([dict(zip(COLUMNS, row, strict=False)) for row in rows], columns=COLUMNS)
+        place = {"axis": "row", "model": model, "line": "first seed"}
+        rows += [{**place, "x": x, "mean": mean} for x, mean in zip(*points, strict=True)]
+    rows += [{"axis": "time", "line": name, "mean": score} for name, score in scores.items()]
+    return pandas.DataFrame(rows)
 
 
-def draw_over_time(ax: "Axes", lines: Sequence[Line], styles: Styles, scores: Mapping[str, float]) -> None:
+def draw_over_time(ax: "Axes", lines: Sequence[Curve], styles: Styles, scores: Mapping[str, float]) -> None:
     """Each model's mean with its band or its runs' own lines; a wide band does not flatten the lines."""
-    ends = [0.0]
-    for shift, line in enumerate(lines):
-        seeds = list(line.seeds.values())
-        band, bars = (line.low, line.high), {"shift": shift - (len(lines) - 1) / 2, "marker": "o", "ms": 3.5}
-        draw_line(ax, line.model, styles[line.model], line.times, line.mean, band, seeds, **bars)
-        low, top = np.nanmin(np.stack([line.mean, *seeds])), np.nanmax(np.stack([line.mean, *seeds]))
-        ends += [
-            low,
-            top,
-            max(np.nanmin(line.low, initial=low), low / 2),
-            min(np.nanmax(line.high, initial=top), 2 * top),
-        ]
+    means = np.concatenate([values for line in lines for values in (line.mean, *line.seeds.values())])
+    bands = np.concatenate([end for line in lines for end in (line.low, line.high)])
+    for rank, line in enumerate(lines):
+        draw_line(ax, line, styles[line.model], shift=rank - (len(lines) - 1) / 2, marker="o", ms=3.5)
     draw_across(ax, scores, scores)
-    ax.set_xlim(*padded(np.concatenate([line.times for line in lines])))
-    seen = [end for end in [*ends, *in_sight(scores, max(ends))] if np.isfinite(end) and end > 0]
-    low, high = padded(np.array(seen))
+    ax.set_xlim(*padded(np.concatenate([line.x for line in lines])))
+    least, top = np.nanmin(means), np.nanmax(means)
+    seen = np.concatenate([means, bands.clip(least / 2, 2 * top), in_sight(scores, top)])
+    low, high = padded(seen[np.isfinite(seen)])
     ax.set_ylim(max(0.0, low), high)
 
 
