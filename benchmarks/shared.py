@@ -9,7 +9,7 @@ import datetime
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -23,7 +23,6 @@ from hidden_dynamics.training import devices
 
 RESULTS = Path(__file__).resolve().parent / "results"
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-Parts = Mapping[str, Callable[[argparse.Namespace], Iterator[dict]]]
 
 
 class Ratio(NamedTuple):
@@ -32,12 +31,6 @@ class Ratio(NamedTuple):
     median: float
     low: float
     high: float
-
-
-def add_parts(parser: argparse.ArgumentParser, parts: Parts) -> None:
-    parser.add_argument("--parts", nargs="+", choices=list(parts), default=list(parts), help="default: all")
-    add_clock(parser)
-    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
 
 
 def add_clock(parser: argparse.ArgumentParser) -> None:
@@ -65,31 +58,6 @@ def parse(parser: argparse.ArgumentParser, benchmark: str, device: str = "cpu") 
 def prepare(options: argparse.Namespace) -> None:
     torch.manual_seed(0)
     devices.set_arithmetic(options.threads, "fp32")  # as training does: cuDNN's own choice would be TF32
-
-
-def run_parts(
-    parts: Parts,
-    peak_memory: Callable[[str, argparse.Namespace], float],
-    options: argparse.Namespace,
-    label: Callable[[dict], str],
-) -> None:
-    """The chosen parts of a benchmark, one after another; in a process made for it, the peak of what --memory-of names.
-
-    Args:
-        label: how a printed row begins, before its measure.
-    """
-    devices.set_arithmetic(options.threads, "fp32")
-    if options.memory_of:
-        print(peak_memory(options.memory_of, options))
-        return
-    rows: list[dict] = []
-    for part in options.parts:
-        for row in parts[part](options):
-            about = f"({row['lowest']:.3f} - {row['highest']:.3f})  {row['seconds']} s"
-            print(f"{label(row)} {row['measure']:18} {row['value']:9.3f} {about}", flush=True)
-            rows.append(row)
-            write(rows, options.output)  # what is done is kept where a run is stopped
-    print(f"\nWritten to {options.output}")
 
 
 def times(
@@ -122,44 +90,11 @@ def peak_mib(action: Callable[[], Any], options: argparse.Namespace) -> float:
     return peak / 2**20
 
 
-def peak_of(
-    benchmark: str,
-    peak_memory: Callable[[str, argparse.Namespace], float],
-    subject: str,
-    options: argparse.Namespace,
-    **sizes: Any,
-) -> float:
-    """What a benchmark's `peak_memory` answers of a subject at the sizes given.
-
-    On a GPU, where torch knows what it has allocated, it is asked in this process; on the CPU in a fresh one.
-    """
-    if options.device == "cuda":
-        return peak_memory(subject, argparse.Namespace(**vars(options) | sizes))
-    return peak_of_fresh_process(benchmark, subject, options, **sizes)
-
-
 def peak_of_fresh_process(benchmark: str, subject: str, options: argparse.Namespace, **sizes: Any) -> float:
     """What a benchmark, a file, answers to --memory-of a subject: on the same device, at the sizes given."""
     given = {"memory-of": subject, "threads": options.threads, "device": options.device, **sizes}
     command = [sys.executable, benchmark, *(text for key, value in given.items() for text in (f"--{key}", str(value)))]
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-
-
-def row_of(what: dict, measure: str, value: Ratio | float, seconds: float | None, options: argparse.Namespace) -> dict:
-    """A row of the CSV: what was measured of what, its median, its lowest and its highest; `seconds` of a step or of a
-    batch, None where no time was taken."""
-    ratio = value if isinstance(value, Ratio) else Ratio(value, value, value)
-    return {
-        **what,
-        "measure": measure,
-        "value": round(ratio.median, 4),
-        "lowest": round(ratio.low, 4),
-        "highest": round(ratio.high, 4),
-        "seconds": "" if seconds is None else round(seconds, 5),
-        "rounds": "" if seconds is None else options.rounds,
-        "clock": "" if seconds is None else options.clock,
-        **machine(options),
-    }
 
 
 def circumstances(options: argparse.Namespace) -> dict:

@@ -2,10 +2,10 @@
 
     python scripts/calibrate.py --output results/demo/calibration.json --config '{"scale": "demo"}'
 
-Runs that cost alike are measured once: an iteration of the real training loop, or as many as take a second; an
-evaluation; memory (hidden_dynamics.measurements.forecast). As many are measured side by side as runs would be trained
-here. Nothing is downloaded or prepared: a dataset that is there is used, in the place of another there are random
-arrays of its shapes. Let nothing else run meanwhile.
+Runs that cost alike are measured once: an iteration of the real training, or as many as take a second; memory
+(hidden_dynamics.measurements.forecast_measurement). As many are measured side by side as runs would be trained here.
+Nothing is downloaded or prepared: a dataset that is there is used, in the place of another there are generated arrays
+of its shapes. Let nothing else run meanwhile.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -17,9 +17,8 @@ from pathlib import Path
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.measurements.forecast import calibration
-from hidden_dynamics.measurements.forecast.calibration import chosen
-from hidden_dynamics.measurements.forecast.measuring import Calibrator
+from hidden_dynamics.measurements.forecast import chosen
+from hidden_dynamics.measurements.forecast_measurement import Calibrator
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.training import devices
 
@@ -35,8 +34,8 @@ def main() -> None:
     places = on_cpu if device.type == "cpu" else configuration.settings.runs_per_gpu
     calibrator = Calibrator(configuration, device, threads, places)
     output = arguments.output or Path(configuration.paths.calibration)
-    for measured in calibrator.calibrate(runs):
-        calibration.write(output, measured)  # what is measured is kept where this is stopped
+    for calibration in calibrator.calibrate(runs):
+        calibration.write(output)  # what is measured is kept where this is stopped
 
 
 def parse_arguments() -> argparse.Namespace:

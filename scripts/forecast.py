@@ -16,8 +16,7 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.schema import Settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.measurements.forecast.calibration import About, chosen, read
-from hidden_dynamics.measurements.forecast.report import Machine, as_markdown, forecast
+from hidden_dynamics.measurements.forecast import Calibration, Machine, as_markdown, chosen, forecast, read
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.files import atomic
@@ -29,8 +28,8 @@ def main() -> None:
     artifacts = load_artifacts(configuration)
     runs, runs_of = chosen(configuration, {name: artifact.runs for name, artifact in artifacts.items()})
     calibration = read(arguments.calibration or Path(configuration.paths.calibration))
-    machine = machine_of(configuration.settings, calibration.about, arguments.cores or os.cpu_count() or 1)
-    rows = forecast(configuration, calibration, machine, runs, runs_of)
+    machine = machine_of(configuration.settings, calibration, arguments.cores or os.cpu_count() or 1)
+    rows = list(forecast(configuration, calibration, machine, runs, runs_of))
     text = as_markdown(configuration, calibration, machine, rows)
     output = arguments.output or Path(configuration.results, "forecast")
     with atomic(output.with_suffix(".md")) as handle:
@@ -39,11 +38,11 @@ def main() -> None:
     print(text)
 
 
-def machine_of(settings: Settings, about: About, cores: int) -> Machine:
+def machine_of(settings: Settings, calibration: Calibration, cores: int) -> Machine:
     """The machine of the forecast: the GPUs in the settings, where the calibration is of a GPU; else the cores."""
-    if about.device != "cpu":
-        return Machine(settings.forecast.gpus * about.side_by_side, 1 / about.side_by_side, on_gpu=True)
-    threads = min(about.threads, cores)
+    if calibration.device != "cpu":
+        return Machine(settings.forecast.gpus * calibration.side_by_side, 1 / calibration.side_by_side, on_gpu=True)
+    threads = min(calibration.threads, cores)
     return Machine(cores // threads, threads)
 
 

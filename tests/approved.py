@@ -1,6 +1,6 @@
 """Rendered output that was read and approved: plain text files in tests/approved/, with which tests compare theirs.
 
-approved("momentumrnn_table2.md", markdown(table))
+approved("momentumrnn_table11.md", markdown(table))
 
 What a file holds must be the same on every machine: no dates, seconds, paths or versions.
 """

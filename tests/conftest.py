@@ -102,6 +102,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+MISSING = object()
+
+
 class Project:
     """A copy of config.yaml and config/ to change."""
 
@@ -118,13 +121,16 @@ class Project:
         (self.directory / file).write_text(text, encoding="utf-8")
 
     def set(self, file: str, path: str, value: Any) -> None:
-        """Give `value` to a key, such as "mnist.training.epochs"."""
+        """Give `value` to a key, such as "mnist.training.epochs"; MISSING takes it away."""
         content = self.read(file)
         *parents, key = path.split(".")
         place = content
         for parent in parents:
             place = place[int(parent) if isinstance(place, list) else parent]
-        place[key] = value
+        if value is MISSING:
+            del place[key]
+        else:
+            place[key] = value
         self.write(file, content)
 
     def load(self, **settings: Any) -> configurations.Configuration:

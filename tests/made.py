@@ -18,8 +18,8 @@ from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
+from hidden_dynamics.data.streams import generator
 from hidden_dynamics.measurements import costs, features
-from hidden_dynamics.measurements.forecast.stand_ins import series as irregular
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.evidence import Evidence, with_floors
 from hidden_dynamics.results.measured import Cost, Features, Floor, GradientNorm
@@ -189,7 +189,7 @@ def predictions_of(run: Run) -> dict[str, np.ndarray]:
     end = 4 * until / 3
     error = 0.5  # the standard deviation of the predicted means
     random = np.random.default_rng([run.seed, *run.model.encode()])
-    data = irregular(series, round(4 * end), features, end)
+    data = _irregular(series, round(4 * end), features, end)
     rows, ids = ragged.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])
     about = {"id": ids, "time": data["times"], "mask": data["mask"]}
     about["value"] = np.where(data["mask"], _waves(ids, data["times"], features), np.float32(0))
@@ -207,6 +207,16 @@ def errors_of(run: Run) -> dict[str, np.ndarray]:
     counts = random.integers(30, 60, 24)
     sums = counts * 0.05**2 * random.uniform(0.5, 1.5, len(counts))
     return {"error_time": np.arange(24, 49, dtype=np.float32), "error_sum": sums, "error_count": counts}
+
+
+def _irregular(count: int, rows: int, features: int, end: float) -> dict[str, np.ndarray]:
+    """Series, each with `rows` of the tenths up to the end; in a row one feature is observed, and few others."""
+    random, grid = generator(0, "stand-in"), round(10 * end) + 1
+    ticks = np.sort(random.permuted(np.tile(np.arange(grid), (count, 1)), axis=1)[:, :rows], axis=1)
+    mask = random.random((count * rows, features)) < 0.025
+    mask[np.arange(len(mask)), random.integers(0, features, len(mask))] = True
+    lengths, times = np.full(count, rows, np.int64), (ticks.reshape(-1) * 0.1).astype(np.float32)
+    return {"times": times, "mask": mask, "lengths": lengths, "ids": np.arange(count, dtype=np.int64)}
 
 
 def _waves(series: Any, times: np.ndarray, features: int) -> np.ndarray:

@@ -13,18 +13,8 @@ from pathlib import Path
 import yaml
 from conftest import ROOT
 
-PARTS = [
-    "Snakefile",
-    "config.yaml",
-    "rules",
-    "scripts",
-    "hidden_dynamics",
-    "config",
-    "profiles",
-    "envs",
-    "published",
-    "docs",
-]
+FILES, FOLDERS = ["Snakefile", "config.yaml"], ["rules", "scripts", "hidden_dynamics", "config", "profiles", "envs"]
+PARTS = [*FILES, *FOLDERS, "published", "docs"]
 TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 720}}
 SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": {"tasks": {"mnist": TINY, "pmnist": TINY}}}
 PARITY = "out/demo/runs/parity/lstm-n3/seed0"

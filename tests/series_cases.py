@@ -25,18 +25,13 @@ SOLVER = {"solver": {"rtol": 1e-6, "atol": 1e-6, "adjoint": False}}
 PENALTY = {"penalty": {"weight": 0.1}}
 ROUGH = {"method": "dopri5", "rtol": 1e-1, "atol": 1e-1, "adjoint": False}  # random rates take hundreds of steps
 FORECASTERS = {
-    **{
-        "GRU-Simple": (GRUSimple, {}),
-        "GRU-D": (GRUD, {}),
-        "T-LSTM": (TLSTM, {}),
-        "Sequential VAE": (SequentialVAE, {}),
-    },
+    **{"GRU-Simple": (GRUSimple, {}), "GRU-D": (GRUD, {}), "T-LSTM": (TLSTM, {}), "GRU-ODE-Bayes": (GRUODEBayes, {})},
     **{"Neural-ODE-VAE": (NeuralODEVAE, SOLVER), "Neural-ODE-VAE-Mask": (NeuralODEVAE, SOLVER | {"mask": True})},
-    "GRU-ODE-Bayes": (GRUODEBayes, {}),
-    **{
-        f"ACE-GRU-ODE-Bayes, {attention}": (ACEGRUODEBayes, PENALTY | {"attention": attention})
-        for attention in ("evolving", "fc", "fixed", "released")
-    },
+    "Sequential VAE": (SequentialVAE, {}),
+}
+FORECASTERS |= {
+    f"ACE-GRU-ODE-Bayes, {attention}": (ACEGRUODEBayes, PENALTY | {"attention": attention})
+    for attention in ("evolving", "fc", "fixed", "released")
 }
 RNNS = {
     "RNN Delta": {"gap": "to_last"},
@@ -55,12 +50,8 @@ RECONSTRUCTING = {name: (RNNBaseline, options) for name, options in RNNS.items()
 }
 RECONSTRUCTING |= {"ODE-RNN": (ODERNN, {}), "ODE-RNN, released": (ODERNN, {"steps": "backwards"})}
 ACE = {
-    **{"ACE": {}, "ACE, raw": {"mixing": "raw"}, "ACE, tied": {"tied": True}},
-    **{
-        "ACE, random": {"rate": "random", "solver": ROUGH},
-        "FC-ACE": {"attention": "fc"},
-        "Fixed-ACE": {"attention": "fixed"},
-    },
+    **{"ACE": {}, "ACE, raw": {"mixing": "raw"}, "ACE, tied": {"tied": True}, "FC-ACE": {"attention": "fc"}},
+    **{"ACE, random": {"rate": "random", "solver": ROUGH}, "Fixed-ACE": {"attention": "fixed"}},
 }
 LATENT = {
     **{"RNN-VAE": (RNNVAE, {}), "Latent-ODE": (LatentODE, {}), "Latent-ODE, RNN": (LatentODE, {"encoder": "rnn"})},

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from conftest import refused
+from conftest import MISSING, refused
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.artifacts import load_artifacts
@@ -77,6 +77,12 @@ BAD = [
 ]
 
 
+REQUIRED = [
+    *((SETTINGS, "scale"), (TASKS, "mnist.training"), (MODELS, "lstm.label"), (SCALES, "demo.threads")),
+    *((DATASETS, "digits.licence"), (METRICS, "test_loss.better"), (VARIANTS, "sr_cell.published")),
+    (ARTIFACTS, "momentumrnn_table1.rows"),
+]
+BAD += [(file, key, MISSING, key, "Field required") for file, key in REQUIRED]
 NAMES = [f"{file}-{key}-{value}"[:60] for file, key, value, *_ in BAD]
 
 
@@ -108,27 +114,6 @@ def test_a_mistake_of_the_artifacts_file_is_not_laid_to_the_scale_that_changes_t
     project.set(ARTIFACTS, "momentumrnn_table16.traget", 1)
     with refused(file=ARTIFACTS, key="momentumrnn_table16"):
         load_artifacts(project.load())
-
-
-@pytest.mark.parametrize(
-    ("file", "entry", "key"),
-    [
-        (SETTINGS, None, "scale"),
-        (TASKS, "mnist", "training"),
-        (MODELS, "lstm", "label"),
-        (SCALES, "demo", "threads"),
-        (DATASETS, "digits", "licence"),
-        (METRICS, "test_loss", "better"),
-        (VARIANTS, "sr_cell", "published"),
-        (ARTIFACTS, "momentumrnn_table1", "rows"),
-    ],
-)
-def test_a_missing_key_is_named_with_its_entry(project, file, entry, key):
-    content = project.read(file)
-    del (content[entry] if entry else content)[key]
-    project.write(file, content)
-    with refused("Field required", file=file, key=f"{entry}.{key}" if entry else key):
-        load_artifacts(configurations.load(None, project.directory))
 
 
 def test_merging_goes_key_by_key_replaces_lists_and_modifies_nothing():
@@ -163,12 +148,8 @@ def test_the_scale_refines_tasks_and_artifacts_and_the_overrides_refine_both(pro
 @pytest.mark.parametrize(
     ("scale", "dataset", "task", "replaced"),
     [
-        ("demo", None, "mnist", "mnist"),
-        ("demo", None, "mnist_images", "mnist"),
-        ("demo", None, "svhn_images", "svhn"),
-        ("demo", None, "cifar10_images", "cifar10"),
-        ("demo", None, "timit_recall", "timit"),
-        ("demo", None, "adding", None),
+        *(("demo", None, f"{name}_images", name) for name in ("mnist", "svhn", "cifar10")),
+        *(("demo", None, "mnist", "mnist"), ("demo", None, "timit_recall", "timit"), ("demo", None, "adding", None)),
         ("demo", "svhn", "svhn_images", None),
         ("demo", "mnist", "svhn_images", "svhn"),
         ("paper", None, "svhn_images", None),

@@ -13,7 +13,7 @@ from torchdiffeq import odeint
 from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.models.continuous.co_evolving import CoEvolving
 from hidden_dynamics.models.continuous.convolution import TimeConv2d, group_norm
-from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
+from hidden_dynamics.models.continuous.integral import Integral
 from hidden_dynamics.models.solver import ADAPTIVE, FIXED, Solver
 
 TIGHT = {"rtol": 1e-8, "atol": 1e-8}
@@ -168,13 +168,6 @@ def test_without_gradients_only_the_solution_forwards_is_counted_and_it_is_the_s
         end = integral(noise(3, 2))
     assert torch.equal(end, with_gradients) and not end.requires_grad
     assert (integral.evaluations.forward, integral.evaluations.backward) == (2 * once, 0) == (dynamics.calls, 0)
-
-
-def test_several_integrals_may_share_a_count():
-    evaluations = FunctionEvaluations()
-    for steps in (1, 2):
-        Integral(Rate(lambda t, y: y), Solver("rk4", step_size=1 / steps), evaluations)(noise(2)).sum().backward()
-    assert (evaluations.forward, evaluations.backward) == (12, 12)
 
 
 def oscillation(parts):

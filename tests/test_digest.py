@@ -9,6 +9,7 @@ from conftest import ROOT, refused
 
 from hidden_dynamics.configuration.runs import Run, all_runs, code_of
 from hidden_dynamics.system import digest
+from hidden_dynamics.system.digest import code_digest as code
 
 
 @pytest.fixture
@@ -32,10 +33,6 @@ def write(root, files):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     forget()
-
-
-def code(*names):
-    return digest.code_digest(*names)
 
 
 BASE = '''
@@ -81,57 +78,47 @@ def other():
 REVERSED = "\n\n\n".join([BASE.split("\n\n\n")[0], *reversed(BASE.split("\n\n\n")[1:])])
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (BASE, REVERSED),
-        ("# a comment", "# another comment\n        # and one more"),
-        ('"""One step."""', '"""One step,\n        in other words."""'),
-        ('"""A cell."""', ""),
-        ('        """One step."""\n', ""),
-        ('"""A module."""', '"""Said otherwise."""'),
-        ("return exp(x) + self.scale()", "return (\n            exp(x)\n            + self.scale()\n        )"),
-        ("RATE = 0.5", "RATE = 0.50  # half"),
-        ("return 1", "return 2"),
-        ("UNUSED = 1", "UNUSED = 2"),
-        ("UNUSED = 1", ""),
-        ("def other", "def unrelated(a, b):\n    return a\n\n\ndef other"),
-        ("from math import exp", "import os\nfrom math import exp, log"),
-        ("class Base:", "\n\n\n\nclass Base:  # the base"),
-        ("def forward(self, x):", "def forward(self, x: other) -> other:"),
-        ("RATE = 0.5", "RATE: other = 0.5"),
-    ],
-)
-def test_comments_docstrings_types_formatting_and_unrelated_definitions_change_nothing(sources, old, new):
-    write(sources, {"cells.py": BASE})
-    before = code("cells.Cell")
-    assert old in BASE
-    write(sources, {"cells.py": BASE.replace(old, new)})
-    assert code("cells.Cell") == before
+SAME = [
+    (BASE, REVERSED),
+    ("# a comment", "# another comment\n        # and one more"),
+    ('"""One step."""', '"""One step,\n        in other words."""'),
+    ('"""A cell."""', ""),
+    ('        """One step."""\n', ""),
+    ('"""A module."""', '"""Said otherwise."""'),
+    ("return exp(x) + self.scale()", "return (\n            exp(x)\n            + self.scale()\n        )"),
+    ("RATE = 0.5", "RATE = 0.50  # half"),
+    ("return 1", "return 2"),
+    ("UNUSED = 1", "UNUSED = 2"),
+    ("UNUSED = 1", ""),
+    ("def other", "def unrelated(a, b):\n    return a\n\n\ndef other"),
+    ("from math import exp", "import os\nfrom math import exp, log"),
+    ("class Base:", "\n\n\n\nclass Base:  # the base"),
+    ("def forward(self, x):", "def forward(self, x: other) -> other:"),
+    ("RATE = 0.5", "RATE: other = 0.5"),
+]
+ANOTHER = [
+    ("exp(x)", "exp(-x)"),
+    ("RATE = 0.5", "RATE = 0.6"),
+    ("return RATE * x", "return RATE + x"),
+    ("return helper(2)", "return helper(3)"),
+    ("return f\n", "return lambda *a: f(*a)\n"),
+    ("@decorate\n", ""),
+    ("class Cell(Base)", "class Cell"),
+    ("size: int = 3", "size: int = 4"),
+    ("from math import exp", "from numpy import exp"),
+    ("RATE = 0.5", "RATE = 0.5\nRATE *= 2"),
+]
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("exp(x)", "exp(-x)"),
-        ("RATE = 0.5", "RATE = 0.6"),
-        ("return RATE * x", "return RATE + x"),
-        ("return helper(2)", "return helper(3)"),
-        ("return f\n", "return lambda *a: f(*a)\n"),
-        ("@decorate\n", ""),
-        ("class Cell(Base)", "class Cell"),
-        ("size: int = 3", "size: int = 4"),
-        ("from math import exp", "from numpy import exp"),
-        ("RATE = 0.5", "RATE = 0.5\nRATE *= 2"),
-    ],
-)
-def test_a_change_of_meaning_anywhere_it_reaches_changes_it(sources, old, new):
+@pytest.mark.parametrize(("old", "new"), [*SAME, *ANOTHER])
+def test_a_change_of_meaning_anywhere_it_reaches_changes_it_and_of_nothing_else(sources, old, new):
+    """Comments, docstrings, types, formatting and unrelated definitions do not count."""
     write(sources, {"cells.py": BASE})
     before, beside = code("cells.Cell"), code("cells.other")
     assert old in BASE
     write(sources, {"cells.py": BASE.replace(old, new)})
-    assert code("cells.Cell") != before
-    assert code("cells.other") == beside
+    assert (code("cells.Cell") == before) == ((old, new) in SAME)
+    assert (old, new) in SAME or code("cells.other") == beside
 
 
 CALL, INIT = "def cell(x): return step(x)", "library/__init__.py"

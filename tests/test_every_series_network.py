@@ -155,10 +155,8 @@ def test_of_nothing_the_likelihood_is_1_and_what_is_latent_is_inferred_all_the_s
         assert network.predict(context, torch.tensor([1]), np.float32([2])).isfinite().all()
         return
     prediction = network(called)
-    assert prediction.values.shape[1:] == (len(targets.series), 3) and prediction.labels.shape == (
-        len(prediction.values),
-        2,
-    )
+    samples, *shape = prediction.values.shape
+    assert shape == [len(targets.series), 3] and prediction.labels.shape == (samples, 2)
     if not len(targets.series):
         bound = replace(called, labels=None)
         expected = called.divergence_weight * prediction.divergence + prediction.extra
@@ -327,9 +325,8 @@ def test_it_has_as_many_parameters_as_the_released_network(name):
     of_series, options, of_rows, larger = COUNTS[name]
     cls, own = NETWORKS[name]
     assert count(cls(task_of(features=41), 20, **own, **options)) == of_series
-    assert count(cls(task_of("series", 41), 20, **own, **options)) == of_series + CLASSIFIER + (
-        20 * 300 if name == "Poisson" else 0
-    )
+    more = CLASSIFIER + (20 * 300 if name == "Poisson" else 0)
+    assert count(cls(task_of("series", 41), 20, **own, **options)) == of_series + more
     assert count(cls(task_of("rows", 12, 11), 15, **own | larger)) == of_rows
 
 

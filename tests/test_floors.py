@@ -171,11 +171,8 @@ class WithFloors(Sums):
 
 def test_a_file_has_a_row_for_each_metric_that_is_a_number(ended, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT / "tests")  # where the classes above are
-    settings = {
-        "scale": "demo",
-        "results": str(tmp_path / "results"),
-        "data": {"directory": str(tmp_path / "data"), "mirror": None, "copies": {}},
-    }
+    data = {"directory": str(tmp_path / "data"), "mirror": None, "copies": {}}
+    settings = {"scale": "demo", "results": str(tmp_path / "results"), "data": data}
     settings = json.loads(json.dumps(CONFIGURATION.settings.given() | settings))
     configuration, run = load(settings), RUNS["ushcn"]
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])

@@ -12,7 +12,6 @@ from scipy.io import savemat
 
 from hidden_dynamics.data import cifar10, digits, images, svhn
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
 
 
 def check_types(arrays: dict[str, np.ndarray]) -> None:
@@ -131,12 +130,6 @@ def test_averaged_images_are_within_half_a_level_of_the_mean_of_each_square(data
         there = whole[:, row * square : (row + 1) * square, column * square : (column + 1) * square]
         error = small[:, row, column] - there.mean((1, 2), np.float64)
         assert (error > -0.5).all() and (error <= 0.5).all()
-
-
-@pytest.mark.parametrize(("name", "shape"), [("mnist", (196,)), ("cifar10", (16, 16, 3)), ("svhn", (16, 16, 3))])
-def test_a_forecast_measures_on_images_of_the_smaller_side(name: str, shape: tuple[int, ...]):
-    arrays = SHAPES[name]({"side": 14 if name == "mnist" else 16})
-    assert arrays["train_images"].shape[1:] == arrays["test_images"].shape[1:] == shape
 
 
 def test_cifar10_is_averaged_color_by_color(tmp_path: Path):

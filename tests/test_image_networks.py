@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, convolutions_of, noise, norms_of
+from series_cases import gradients_of
 from torch.nn import functional
 from torchdiffeq import odeint
 
@@ -49,10 +50,6 @@ def tiny(solver=STEPS, channels=4, f_layers=1, penalty=PENALTY, **options):
 
 def images(batch=5, side=8):
     return noise(batch, 3, side, side, seed=99).abs()
-
-
-def gradients(output, network):
-    return list(torch.autograd.grad(output, list(network.parameters())))
 
 
 MODELS = ("resnet", "ode_net", "rknet", "augmented_ode_net", "ace_ode_net", "ace_ode_net_large")
@@ -165,7 +162,7 @@ def test_a_resnet_is_six_residual_blocks_without_biases(padding):
         x = x + convolved(functional.relu(normed(y, norms[k + 1])), convolutions[k + 1], padding=1)
     output, expected = network(images(side=12)), plain_head(network.head, x)
     assert output.attention is None
-    found = [[logits.detach(), *gradients(logits.square().sum(), network)] for logits in (output.logits, expected)]
+    found = [[logits.detach(), *gradients_of(logits.square().sum(), network)] for logits in (output.logits, expected)]
     assert_all_close(*found, 1e-11)
 
 
@@ -180,7 +177,7 @@ def test_an_ode_net_is_a_stem_a_solution_and_a_head(augmented):
     end, evaluations = final(lambda t, h: plain_layers(f, h, t), start, rtol=1e-3, atol=1e-3)
     assert network.function_evaluations.forward == evaluations
     expected = plain_head(network.head, end)
-    found = [[logits.detach(), *gradients(logits.square().sum(), network)] for logits in (output.logits, expected)]
+    found = [[logits.detach(), *gradients_of(logits.square().sum(), network)] for logits in (output.logits, expected)]
     assert_all_close([output.state, *found[0]], [end, *found[1]], 1e-9)
     assert output.state.shape == (5, 4 + augmented, 2, 2) and output.attention is None
 
@@ -211,14 +208,13 @@ def test_trained_all_together_it_is_the_released_code_with_both_states_in_one_ba
         both, evaluations = final(dynamics, torch.cat([start, plain_layers(network.q, start)]), rtol=1e-3, atol=1e-3)
         logits, of_attention = plain_head(network.head, both).chunk(2)
         error = -logits.log_softmax(1)[torch.arange(5), labels].mean()
-        return error + penalty["weight"] * (of_attention.abs() ** penalty["norm"]).sum() ** (
-            1 / penalty["norm"]
-        ), evaluations
+        power = penalty["norm"]
+        return error + penalty["weight"] * (of_attention.abs() ** power).sum() ** (1 / power), evaluations
 
     loss = ImageClassification.loss(None, network, (given, labels))
     expected, evaluations = released()
     assert network.function_evaluations.forward == evaluations
-    found = [[value.detach(), *gradients(value, network)] for value in (loss, expected)]
+    found = [[value.detach(), *gradients_of(value, network)] for value in (loss, expected)]
     assert_all_close(*found, 1e-9)
     assert all(gradient.any() for gradient in found[0][1:])
 

@@ -45,9 +45,8 @@ def gradients(network, output):
 
 
 def test_the_papers_model_has_24_221_600_parameters():
-    network = LanguageModel(
-        SimpleNamespace(vocabulary_size=10_000), LSTM, hidden_size=1150, embedding_size=400, dropouts=DROPOUTS
-    )
+    task = SimpleNamespace(vocabulary_size=10_000)
+    network = LanguageModel(task, LSTM, hidden_size=1150, embedding_size=400, dropouts=DROPOUTS)
     assert sum(parameter.numel() for parameter in network.parameters()) == 24_221_600
     assert [tuple(layer.weight_ih_l0.shape) for layer in network.layers] == [(4600, 400), (4600, 1150), (1600, 1150)]
 
@@ -151,9 +150,7 @@ def test_recurrent_weights_are_dropped_and_no_others_and_stay_as_they_are():
     for layer in network.layers:
         share = (layer.weight_hh_l0.grad == 0).double().mean().item()
         assert share == pytest.approx(0.5, abs=4 * 0.5 / layer.weight_hh_l0.numel() ** 0.5)
-        assert all(
-            (grad != 0).all() for grad in (layer.weight_ih_l0.grad, layer.bias_ih_l0.grad, layer.bias_hh_l0.grad)
-        )
+        assert all((kept.grad != 0).all() for kept in (layer.weight_ih_l0, layer.bias_ih_l0, layer.bias_hh_l0))
 
 
 def test_what_enters_the_layers_and_the_readout_is_dropped_at_the_rate_of_its_place(monkeypatch):
@@ -182,14 +179,6 @@ def task_of(train=200, validation=60, test=33, bptt=7, batch_sizes=(4, 1), **reg
         **regularisation,
     }
     return LanguageModelling(arrays, settings, 0, CPU)
-
-
-@given(st.integers(1, 300), st.integers(1, 12))
-def test_columns_continue_one_another(length, batch_size):
-    text = torch.arange(length)
-    rows = columns(text, batch_size)
-    assert rows.shape == (length // batch_size, batch_size)
-    assert torch.equal(rows.t().flatten(), text[: rows.numel()])
 
 
 def test_a_batch_is_a_segment_and_the_words_that_follow():

@@ -58,14 +58,8 @@ def part(observations, start, stop):
     """The union times from start to stop - 1."""
     offsets = observations.offsets[start : stop + 1]
     rows = slice(int(offsets[0]), int(offsets[-1]))
-    return replace(
-        observations,
-        times=observations.times[start:stop],
-        offsets=offsets - offsets[0],
-        values=observations.values[rows],
-        mask=observations.mask[rows],
-        series=observations.series[rows],
-    )
+    of_rows = {name: getattr(observations, name)[rows] for name in ("values", "mask", "series")}
+    return replace(observations, times=observations.times[start:stop], offsets=offsets - offsets[0], **of_rows)
 
 
 BATCHES = {"wide gaps": {}, "narrow gaps": {"latest": 400, "rows": 8}, "two times": {"latest": 1, "rows": 2}}

@@ -43,9 +43,7 @@ class Gated(nn.Module):
 
     def parameter_groups(self):
         both = [self.hidden, self.attention]
-        return (
-            {"main": both} if len(self.groups) == 1 else {name: [p] for name, p in zip(self.groups, both, strict=True)}
-        )
+        return dict(zip(self.groups, [both] if len(self.groups) == 1 else [[each] for each in both], strict=True))
 
 
 class Whole(Gated):

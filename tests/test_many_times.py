@@ -92,20 +92,6 @@ def test_the_solution_at_many_times_is_torchdiffeqs_own_with_its_gradients(name)
     assert integral.evaluations.forward == calls == dynamics.calls - calls
 
 
-@pytest.mark.parametrize("name", ["euler", "midpoint", "rk4"])
-@pytest.mark.parametrize("step_size", [None, 0.03, 0.1])
-def test_two_segments_of_fixed_steps_are_the_whole_to_the_last_bit(name, step_size):
-    dynamics, times = Turning(), torch.tensor(TIMES, dtype=torch.float64)
-    integral = Integral(dynamics, Solver(name, step_size=step_size, adjoint=False))
-    start = start_of(dynamics)
-    whole = at(integral, start, times)
-    first = at(integral, start, times[:4])
-    second = at(integral, first[-1], times[3:])
-    parts, wanted = torch.cat([first, second[1:]]), [start, dynamics.matrix]
-    assert torch.equal(parts, whole)
-    assert_all_close(found_of(parts, wanted), found_of(whole, wanted), 1e-14)
-
-
 @either_gradient
 def test_fixed_steps_are_as_few_as_the_step_size_allows_and_counted(adjoint):
     """Gaps of 0.1, 0.05, 0.25, 0.35 and 0.55 in steps of at most 0.1: 1 + 1 + 3 + 4 + 6, one evaluation each."""

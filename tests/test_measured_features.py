@@ -11,13 +11,12 @@ import pytest
 import torch
 from conftest import ROOT, refused
 from drawn import with_gid
-from made import change_record, make_run, sources_of
+from made import change_record, make_run
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_samples
 from torch import nn
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
-from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.feature_measurement import cluster, embed, features_of
@@ -251,15 +250,15 @@ def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
     assert [key for key, row in rows.items() if row["silhouette"]] == [("augmented_ode_net", "1"), ("ace_ode_net", "1")]
     with np.load(workplace.output.with_suffix(".npz")) as maps:
         assert list(maps) == []  # the first seeds have none
-    table = workplace.table.draw(sources_of(workplace.table, features=read_rows(workplace.output)))
+    table = workplace.table.draw(workplace.table.evidence(Path()))
     ours = dict(zip(table.data["model"], table.frame["", "ours"], strict=True))
-    assert ours["ode_net"] == "diverged 1 of 2; solver failed 1 of 2"
-    assert ours["augmented_ode_net"].endswith(" ± – (n = 1; not finite 1 of 2)")
-    assert ours["ace_ode_net"].endswith(" ± – (n = 1; collapsed 1 of 2)")
+    assert ours["ode_net"] == "diverged 1 of 2; failed 1 of 2"
+    assert ours["augmented_ode_net"].endswith(" ± – (n = 1; failed 1 of 2)")
+    assert ours["ace_ode_net"].endswith(" ± – (n = 1; failed 1 of 2)")
     notes = " ".join(table.notes)
     assert "seed 0: solver failed at iteration 812 (step budget exceeded)" in notes
     assert "seed 1 (state not finite at t = " in notes
-    said = [text.get_text() for text in with_gid(workplace.figure.draw(Sources(workplace.figure)), "nothing")]
+    said = [text.get_text() for text in with_gid(workplace.figure.draw(workplace.figure.evidence(Path())), "nothing")]
     for text, why in zip(said, ("training diverged", "not finite", "fewer features differ"), strict=True):
         assert why in text
 

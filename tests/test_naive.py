@@ -181,12 +181,11 @@ def test_of_patients_they_are_those_of_a_network_that_answers_so(stays, targets)
                 last[series, feature] = given.values[rows, feature][-1]
     answers = {"best constant": constant, "series' own mean": own} | ({"last value": last} if split_at else {})
     name = f"test_{targets}_mse_observed"
-    measured = {
-        label: task.evaluate_test(
-            Answering(lambda batch, by=by: Prediction(by[batch.targets.series][None], *[None] * 3))
-        )
-        for label, by in answers.items()
-    }
+
+    def answering(by):
+        return Answering(lambda batch: Prediction(by[batch.targets.series][None], *[None] * 3))
+
+    measured = {label: task.evaluate_test(answering(by)) for label, by in answers.items()}
     assert task.naive[name] == {label: pytest.approx(each[name], rel=1e-5) for label, each in measured.items()}
     released = task.naive[name.removesuffix("_observed")]
     assert released["series' own mean"] == pytest.approx(measured["series' own mean"][f"test_{targets}_mse"], rel=0.1)
@@ -214,10 +213,8 @@ def test_of_deaths_they_are_chance_and_of_activities_the_majority(stays):
     [(-1, 0.98, True), (-1, 0.995, False), (-1, 1.5, False), (1, 2.1, True), (1, 2.01, False), (1, math.nan, False)],
 )
 def test_a_run_has_learned_where_it_beats_the_best_baseline_by_more_than_chance(sign, value, expected):
-    row = {
-        "naive": json.dumps({"score": {"one": 1.0, "other": 2.0}}),
-        "measured": json.dumps({"score": value, "nfe": 1}),
-    }
+    naive, measured = {"score": {"one": 1.0, "other": 2.0}}, {"score": value, "nfe": 1}
+    row = {"naive": json.dumps(naive), "measured": json.dumps(measured)}
     assert best(json.loads(row["naive"]), "score", sign) == (("one", 1.0) if sign < 0 else ("other", 2.0))
     assert (margin_of(row, "score", sign) > BY_CHANCE) is expected
     assert margin_of(row, "nfe", sign) is None

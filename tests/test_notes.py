@@ -1,15 +1,17 @@
 """What artifacts say of their runs: the variants taken, and whether they are of one code."""
 
 import pytest
+from made import run_record
 
-from hidden_dynamics.artifacts.notes import code_note, variants_note
+from hidden_dynamics.artifacts.notes import NAMED, code_note, variants_note
 from hidden_dynamics.configuration.runs import code_of, runs_on
 
 
-def test_a_variant_that_differs_between_runs_says_so():
+def test_variants_of_which_not_the_published_value_alone_was_taken_are_named_if_they_are_few():
     taken = [{"sr_cell": "published", "permutation": "published"}, {"sr_cell": "released"}]
-    assert variants_note(taken) == "Variants taken: published (permutation); published and released (sr_cell)."
-    assert variants_note([{}]) == "Variants taken: none apply."
+    assert "sr_cell" in variants_note(taken) and "permutation" not in variants_note(taken)
+    many = variants_note([{f"variant_{number}": "released" for number in range(NAMED + 1)}])
+    assert f"{NAMED + 1} of them" in many and "variant_0" not in many
 
 
 @pytest.mark.parametrize(
@@ -17,11 +19,12 @@ def test_a_variant_that_differs_between_runs_says_so():
     [([], "a+", 0), ([0], "a+", 1), ([0, 2], "a+", 2), ([0, 1, 2], "a+", 0), ([0], "ab", 1), ([0], "a", 0)],
 )
 def test_runs_of_two_codes_are_said(configured, other, commits, said):
-    runs = runs_on(configured(scale="demo"), "adding", [0])[:3]
+    configuration = configured(scale="demo")
+    runs = runs_on(configuration, "adding", [0])[:3]
     commits = {"a+": ["a", "a+", "a+"], "ab": ["a", "b", "b"], "a": ["a", "a", "a"]}[commits]
-    rows = [
-        {"directory": run.directory, "commit": commit, "code": "older" if place in other else code_of(run)}
+    records = [
+        run_record(configuration, run, commit=commit, code="older" if place in other else code_of(run))
         for place, (run, commit) in enumerate(zip(runs, commits, strict=True))
     ]
-    note = code_note(runs, [*rows, rows[0], {"directory": "of a measurement"}])
+    note = code_note([*records, records[0]])
     assert [run.id in note for run in runs] == [bool(said) and place in other for place in range(3)]

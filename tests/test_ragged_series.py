@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from hidden_dynamics.data import folds, intensive_care_stays, ornstein_uhlenbeck, ragged, tagged_movements, ushcn
-from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
+from hidden_dynamics.data import (
+    folds,
+    intensive_care_stays,
+    ornstein_uhlenbeck,
+    ragged,
+    tagged_movements,
+    ushcn,
+)
+from hidden_dynamics.data.generated import LIKE
+from hidden_dynamics.data.streams import generator
 
 # Series, ticks, feature, value in tenths.
 LINES = st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(0, 2), st.integers(-99, 99))
@@ -62,7 +70,7 @@ def test_the_rows_after_a_time():
     ],
 )
 def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generated, series, rows, observed):
-    arrays, like = SHAPES[real]({}), generated.prepare(Path("nowhere"), {})
+    arrays, like = LIKE[real].draw(generator(0)), generated.prepare(Path("nowhere"), {})
     assert {name: array.dtype for name, array in arrays.items()} == {
         name: array.dtype for name, array in like.items() if not name.startswith("optimal")
     }

@@ -27,12 +27,10 @@ class DoubledAdam(Adam):
 
 def pair(name_or_filter):
     """The same model with each backend."""
-    if isinstance(name_or_filter, nn.Module):
-        return [
-            randomised(LSTM(D, N, filter=name_or_filter, backend=backend).double())
-            for backend in ("fused", "reference")
-        ]
-    return [make_core(name_or_filter, D, N, backend) for backend in ("fused", "reference")]
+    if isinstance(name_or_filter, str):
+        return [make_core(name_or_filter, D, N, backend) for backend in ("fused", "reference")]
+    models = (LSTM(D, N, filter=name_or_filter, backend=backend) for backend in ("fused", "reference"))
+    return [randomised(model.double()) for model in models]
 
 
 @pytest.mark.parametrize("name", ["Adam", "Adam, slow, eps 1e-16", "RMSProp"])

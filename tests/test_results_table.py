@@ -111,8 +111,9 @@ def test_a_lead_is_that_over_the_baseline_of_the_same_size_with_its_interval_and
     assert [adam[f"lead_{name}"] for name in ("low", "high", "p")] == [comparison.low, comparison.high, comparison.p]
     text = cells(table, "AdamLSTM")["lead over LSTM (95 %), p"]
     assert text.startswith("−2.00 (") and "p < 0.0001" not in text and text.endswith("paper +0.19")
-    speech = drawn([ran(model, value, artifact_at("paper", SPEECH)) for model, value in (("lstm", 30.0), ("momentum_lstm", 20.0))], artifact_at("paper", SPEECH))  # fmt: skip
-    assert line(speech, "momentum_lstm")["lead"] == 10.0
+    speech = artifact_at("paper", SPEECH)
+    table = drawn([ran("lstm", 30.0, speech), ran("momentum_lstm", 20.0, speech)], speech)
+    assert line(table, "momentum_lstm")["lead"] == 10.0
 
 
 def test_a_lead_of_what_is_not_shown_to_have_learned_is_marked():
@@ -164,8 +165,8 @@ def of_speech(scale: str = "paper", replaced: tuple[str, ...] = (), **settings: 
 
 
 def test_two_tasks_stand_beside_one_published_number_of_each_metric():
-    """By hand: 30.5 less 14.87, not the quoted 15.42, is +15.63; 3.1 less 14.94 is −11.84. The published leads are 14.87
-    less 10.90, 3.97, and 14.94 less 10.98, 3.96."""
+    """By hand: 30.5 less 14.87, not the quoted 15.42, is +15.63; 3.1 less 14.94 is −11.84. The published leads are
+    14.87 less 10.90, 3.97, and 14.94 less 10.98, 3.96."""
     table = of_speech()
     next_frame, recalled = line(table, "lstm"), line(table, "lstm", "timit_recall", "test_loss")
     assert (next_frame["mean"], recalled["mean"]) == (pytest.approx(30.5), pytest.approx(3.1))

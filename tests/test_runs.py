@@ -11,12 +11,7 @@ from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, find, output
 from hidden_dynamics.configuration.schema import FOR_ALL
 
 TASKS, MODELS, VARIANTS = "config/tasks.yaml", "config/models.yaml", "config/variants.yaml"
-PLACES = {
-    "hyperparameters": "hyperparameters",
-    "settings": "task_settings",
-    "training": "training",
-    "data": "data",
-}  # in a specification
+IN_A_SPECIFICATION = {"settings": "task_settings"} | {name: name for name in ("hyperparameters", "training", "data")}
 FIXED = {"speech_target"}  # by the tasks themselves: there is a task for either
 OF_THEIR_OWN = {  # whose variants are their own, whatever is taken elsewhere
     *("physionet_raw_attention", "physionet_random_rate", "physionet_tied", "physionet_joint"),
@@ -134,7 +129,7 @@ def test_a_variant_taken_by_name_sets_exactly_what_it_lists(configured, publishe
     """config/variants.yaml says what; here it is where it applies, there alone, and instead of what is published."""
     entry, concerned = published.variants[variant], 0
     sets, listed = (
-        {name: effect[key] for key, name in PLACES.items() if key in effect}
+        {name: effect[key] for key, name in IN_A_SPECIFICATION.items() if key in effect}
         for effect in (entry.values[value].given(), entry.published.given())
     )
     after = configured(scale="paper", variants={"default": "published", variant: value})

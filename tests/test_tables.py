@@ -1,19 +1,16 @@
 """Tables as files: that every form can be read, and what scripts/render.py writes."""
 
+import json
 import re
 
 import pandas
 import pytest
 import render
-from conftest import refused
 from drawn import artifact_at
 from made import make_run, write_floors
 from markup import Reader
 
-from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Table, markdown, number, signed, write_table
-from hidden_dynamics.claims.verdict import COLUMNS
-from hidden_dynamics.results.rows import write_rows
 
 STRANGE = "we<i>rd_&|%\\"
 
@@ -83,18 +80,13 @@ def measured(artifact):
 # The script
 
 
-def test_an_artifacts_files_are_written_with_its_verdicts(tmp_path):
+def test_an_artifacts_files_are_written(tmp_path):
     artifact = artifact_at("demo", "momentumrnn_table11")
     for run in artifact.runs:
         make_run(tmp_path, artifact.configuration, run, **measured(artifact)(run))
     write_floors(tmp_path, artifact)
-    judged = {"kind": "better", "task": "mnist", "metric": "test_accuracy", "verdict": "contradicted"}
-    judged |= {"subject": "adam_lstm-n32", "reference": "lstm-n32", "against_table": "false"}
-    verdicts = tmp_path / artifact.configuration.paths.verdicts(artifact.name)
-    with refused("missing", file=verdicts):
-        render.draw(Sources(artifact, tmp_path))
-    write_rows(verdicts, COLUMNS, [judged])
-    render.draw(Sources(artifact, tmp_path))
+    render.draw(artifact, tmp_path)
     csv = pandas.read_csv(tmp_path / artifact.files()[0])
-    assert list(csv[csv["verdict"].notna()]["model"]) == ["adam_lstm"]
-    assert all((tmp_path / file).is_file() for file in artifact.files())
+    assert set(csv["mean"]) == {50.0} and set(csv["n"]) == {2}
+    shown = json.loads(next(tmp_path / file for file in artifact.files() if file.endswith(".json")).read_text("utf-8"))
+    assert len(shown["rows"]) == 5 and all((tmp_path / file).is_file() for file in artifact.files())

@@ -65,12 +65,8 @@ def test_ptb_is_read(tmp_path: Path):
 @pytest.mark.mirror
 def test_ptb_from_a_mirror(from_mirror):
     arrays = ptb.prepare(from_mirror("ptb"), {})
-    assert {name: len(array) for name, array in arrays.items()} == {
-        "train": 929_589,
-        "validation": 73_760,
-        "test": 82_430,
-        "vocabulary": 10_000,
-    }
+    lengths = {"train": 929_589, "validation": 73_760, "test": 82_430, "vocabulary": 10_000}
+    assert {name: len(array) for name, array in arrays.items()} == lengths
     assert arrays["train"].max() == 9_999  # every word is one of train's
     assert arrays["vocabulary"][[0, 1, 2, 24]].tolist() == ["aer", "banknote", "berlitz", "<eos>"]
     counts = Counter(arrays["vocabulary"][arrays["train"]].tolist())

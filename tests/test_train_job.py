@@ -114,13 +114,8 @@ def commands(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("said", "seconds"),
     [
-        ("59", None),
-        ("0:59", 59),
-        ("12:00", 720),
-        ("1:00:01", 3601),
-        ("2-03:00:00", 183600),
-        ("UNLIMITED", None),
-        ("", None),
+        *((unlimited, None) for unlimited in ("59", "UNLIMITED", "")),
+        *(("0:59", 59), ("12:00", 720), ("1:00:01", 3601), ("2-03:00:00", 183600)),
     ],
 )
 def test_the_time_that_is_left(commands, capfd, said, seconds):
@@ -164,13 +159,9 @@ def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands,
     commands(squeue="echo 0:13", scontrol=f'echo "$@" > {tmp_path}/asked; exit 1')
     (tmp_path / "train.py").write_text(KEEPS)
     given = ["--task", "adding", "--model", "lstm-n32", "--seed", "0", "--threads", "1", "--requeue"]
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER, *given],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": f"{ROOT / 'scripts'}:{ROOT}", "SLURM_JOB_ID": "17", "STATE": state},
-        capture_output=True,
-        text=True,
-    )
+    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'scripts'}:{ROOT}", "SLURM_JOB_ID": "17", "STATE": state}
+    own = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-c", DRIVER, *given], **own)
     if state == "new":
         assert done.returncode == 143 and "job 17 is queued again" in done.stdout, done.stderr
         assert (tmp_path / "asked").read_text() == "requeue 17\n"

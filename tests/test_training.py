@@ -864,11 +864,8 @@ def both(workplace, call):
     def train(*more):
         ended = call(workplace.arguments(more=["--model", "momentum_lstm-n4", "lstm-n4", *more]))
         directories = [workplace.run.parents[1] / model / "seed0" for model in ("momentum_lstm-n4", "lstm-n4")]
-        return (
-            ended.code,
-            ended.err,
-            *(RunFiles(own).record() if (own / "run.json").exists() else None for own in directories),
-        )
+        records = [RunFiles(own).record() if (own / "run.json").exists() else None for own in directories]
+        return ended.code, ended.err, *records
 
     return train
 

@@ -66,9 +66,8 @@ def workflow(finished, tmp_path):
 
 
 def test_artifacts_are_made_from_trained_runs_and_have_what_the_user_added(finished):
-    made = {
-        path.relative_to(finished.root / "out/demo").as_posix() for path in (finished.root / "out/demo").rglob("*.*")
-    }
+    folder = finished.root / "out/demo"
+    made = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
     for name in ("momentumrnn_table11", "momentumrnn_table7", "mine_table1"):
         assert {f"tables/{name}.{form}" for form in ("csv", "md", "html")} <= made
     assert {f"figures/momentumrnn_figure9.{form}" for form in ("md", "pdf", "png")} <= made
@@ -121,9 +120,8 @@ def test_what_is_missing_or_changed_reaches_just_the_jobs_that_it_concerns(workf
         seeds = pool.submit(workflow.jobs, seeds=[0, 1])
         after_deleting, of_cell, of_title = (pool.submit(one.jobs) for one in (deleted, cell, title))
     trained = {job for job in seeds.result() if job.startswith("Training")}
-    assert {re.search(r"on (\w+, seed \d)", job)[1] for job in trained} == {
-        f"{task}, seed 1" for task in ("mnist", "pmnist", "parity")
-    }
+    expected = {f"{task}, seed 1" for task in ("mnist", "pmnist", "parity")}
+    assert {re.search(r"on (\w+, seed \d)", job)[1] for job in trained} == expected
     assert after_deleting.result() == {"Rendering momentumrnn_figure9: out/demo/figures/momentumrnn_figure9.png"}
     assert {re.search(r"on (\w+)", job)[1] for job in of_cell.result() if job.startswith("Training")} == {"mnist"}
     assert of_title.result() == {"Rendering momentumrnn_table7: out/demo/tables/momentumrnn_table7.html"}
@@ -131,28 +129,20 @@ def test_what_is_missing_or_changed_reaches_just_the_jobs_that_it_concerns(workf
 
 def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
     """The runs of a job's other models resume from the end that their checkpoints hold."""
-    before = {
-        name: workflow.files("out/demo/runs", f"*/*/seed0/{name}") for name in ("metrics.csv", "clock.csv", "run.json")
-    }
+    names = ("metrics.csv", "clock.csv", "run.json")
+    before = {name: workflow.files("out/demo/runs", f"*/*/seed0/{name}") for name in names}
     workflow.edit(FILTERS, *MOMENTUM)
     said = workflow.run("momentumrnn_figure9")
-    assert [job for job in re.findall(r"^Job \d+: (Training.*)$", said, flags=re.MULTILINE)] != []
-    assert "on pmnist" not in said
+    assert re.search(r"^Job \d+: Training.*$", said, flags=re.MULTILINE) and "on pmnist" not in said
     assert "\nMade: out/demo/figures/momentumrnn_figure9.png\n" in said
-    fingerprints = {}
+    same = {"metrics.csv": {"scaled_lstm-n4", "gain_lstm-n4"}}  # their mu is 0
     for name, old in before.items():
         new = workflow.files("out/demo/runs", f"*/*/seed0/{name}")
         assert set(new) == set(old)
-        differing = {path.split("/")[4] for path in old if new[path] != old[path] and "/mnist/" in path}
         if name == "run.json":
-            fingerprints = {
-                path: json.loads(text)["fingerprint"] != json.loads(old[path])["fingerprint"]
-                for path, text in new.items()
-            }
-        else:
-            without = {"scaled_lstm-n4", "gain_lstm-n4"} if name == "metrics.csv" else set()  # their mu is 0
-            assert differing == WITH_THE_EQUATION - without, name
-    assert {path.split("/")[4] for path, differs in fingerprints.items() if differs} == WITH_THE_EQUATION
+            old, new = ({path: json.loads(text)["fingerprint"] for path, text in of.items()} for of in (old, new))
+        paths = [path for path in old if new[path] != old[path] and (name == "run.json" or "/mnist/" in path)]
+        assert {path.split("/")[4] for path in paths} == WITH_THE_EQUATION - same.get(name, set()), name
 
 
 def test_a_restored_run_is_no_reason_for_a_job_and_a_job_puts_it_back(workflow):
@@ -290,10 +280,8 @@ def test_an_interrupted_and_then_killed_invocation_continues_to_the_same_numbers
     for file in ("metrics.csv", "train_loss.npy"):
         assert (run / file).read_bytes() == (reference / file).read_bytes()
     assert len((run / "metrics.csv").read_text().splitlines()) == 1 + total
-    assert (
-        json.loads((run / "run.json").read_text())["fingerprint"]
-        == json.loads((reference / "run.json").read_text())["fingerprint"]
-    )
+    records = [json.loads((directory / "run.json").read_text()) for directory in (run, reference)]
+    assert records[0]["fingerprint"] == records[1]["fingerprint"]
 
 
 def test_a_run_grows_where_more_epochs_are_asked_for_and_stays_where_fewer_are(repository, tmp_path):

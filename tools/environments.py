@@ -22,7 +22,7 @@ from hidden_dynamics.system.files import atomic  # noqa: E402
 
 PYTHON = "3.11"
 LINUX = " ; sys_platform == 'linux'"  # the only one that is supported
-PINNED = "nvidia-"  # of such names torch and cuda-toolkit, which stand in the environment, pin the one version themselves
+PINNED = "nvidia-"  # such names are pinned exactly by torch and cuda-toolkit, which stand in the environment
 
 
 def main() -> None:
@@ -45,8 +45,7 @@ def environments(root: Path) -> dict[Path, str]:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     wanted = project["tool"]["hidden-dynamics"]["environments"]
     return {
-        root / "envs" / f"{name}.yaml": _yaml(name, closure(direct, pins, needed_by), pins)
-        for name, direct in wanted.items()
+        root / "envs" / f"{name}.yaml": _yaml(closure(direct, pins, needed_by), pins) for name, direct in wanted.items()
     }
 
 
@@ -83,9 +82,9 @@ def closure(direct: list[str], pins: dict[str, str], needed_by: dict[str, set[st
     return sorted(found)
 
 
-def _yaml(name: str, packages: list[str], pins: dict[str, str]) -> str:
+def _yaml(packages: list[str], pins: dict[str, str]) -> str:
     lines = [
-        f"# The {name} steps' environment. Written by tools/environments.py from requirements.txt: do not edit.",
+        "# Written by tools/environments.py from requirements.txt.",
         "channels:",
         "  - conda-forge",
         "  - nodefaults",
@@ -93,7 +92,7 @@ def _yaml(name: str, packages: list[str], pins: dict[str, str]) -> str:
         f"  - python ={PYTHON}",
         "  - pip",
         "  - pip:",
-        *(f'      - "{pins[package]}"'.replace(LINUX, "") for package in packages if not package.startswith(PINNED)),
+        *(f"    - {pins[package]}".replace(LINUX, "") for package in packages if not package.startswith(PINNED)),
     ]
     return "\n".join(lines) + "\n"
 

@@ -157,12 +157,12 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Ran]) -> str:
 
 def figure_notes(configuration: Configuration, runs: Sequence[RunRecord | Features], *drawn: str) -> list[str]:
     """Four notes at most: scale and deviations, what is drawn, failed runs, how the runs were made."""
-    scale = scale_note(configuration, {run.task for run in runs}, deviations(configuration, runs))
+    scale = scale_note(configuration, None, deviations(configuration, runs))
     notes = [scale, " ".join(drawn), " ".join(divergence_notes(runs)), runs_note(runs)]
     return [note for note in notes if note]
 
 
-def scale_note(configuration: Configuration, tasks: Collection[str], deviating: Iterable[str]) -> str:
+def scale_note(configuration: Configuration, tasks: Collection[str] | None, deviating: Iterable[str]) -> str:
     """What deviates from the paper, and what the user chose."""
     deviates = "; ".join(deviating)
     said = f"Deviates from the paper: {deviates}." if deviates else "Data, sizes and settings are the paper's."

@@ -6,7 +6,7 @@ from hidden_dynamics.claims.statistics import FEWEST, Sample, welch
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.claims import ClaimEntry
-from hidden_dynamics.papers.logs import Log, Point, load_logs
+from hidden_dynamics.papers.logs import Log, Point, load_logs, whole
 from hidden_dynamics.results.seeds import LEVEL
 
 LogColumn = dict[str, str | float | None]
@@ -18,9 +18,9 @@ def log_columns(configuration: Configuration, paper: str, entry: ClaimEntry) -> 
     subjects, references = (_logs(configuration, paper, entry, cases) for cases in (entry.subjects, entry.references))
     if not subjects or not references:
         return {}
-    epochs = set.intersection(*(set(_whole(log)) for log in (*subjects, *references)))
+    epochs = set.intersection(*(set(whole(log)) for log in (*subjects, *references)))
     last = max(epochs)
-    subject, reference = (min((_whole(log)[last] for log in logs), key=_mean) for logs in (subjects, references))
+    subject, reference = (min((whole(log)[last] for log in logs), key=_mean) for logs in (subjects, references))
     text = f"{subject.split} loss, epoch {last}, N = {subject.size}, {subject.n} and {reference.n} runs"
     columns: LogColumn = {"logs": text, "logs_difference": subject.mean - reference.mean}
     estimate = welch([Sample(point.mean, point.sd, point.n) for point in (subject, reference)])
@@ -36,12 +36,6 @@ def _logs(configuration: Configuration, paper: str, entry: ClaimEntry, cases: Se
     logs = load_logs(f"{paper}/logs.yaml")
     of_cases = (logs.of_the_paper(configuration, Case(entry.logs.task, case.model, entry.logs.size)) for case in cases)
     return [log for log in of_cases if log]
-
-
-def _whole(log: Log) -> dict[int, Point]:
-    """The points that all seeds of a log reached, by epoch."""
-    most = max(point.n for point in log)
-    return {point.epoch: point for point in log if point.n == most}
 
 
 def _mean(point: Point) -> float:

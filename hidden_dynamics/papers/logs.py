@@ -75,6 +75,12 @@ class Logs:
         return self.of(authors, resolve(authors, *case, 0))
 
 
+def whole(log: Log) -> dict[int, Point]:
+    """The points of a log that all its seeds reached, by epoch."""
+    most = max(point.n for point in log)
+    return {point.epoch: point for point in log if point.n == most}
+
+
 @functools.cache
 def load_logs(name: str) -> Logs:
     """The logs of a file of published/, such as "momentumrnn/logs.yaml"; a `UserError` that names file and line where

@@ -19,8 +19,7 @@ DEVIATION, SHORTEST = 5, 5  # steps
 class Schedule:
     """Batches of examples in an order drawn anew for each epoch, or always the same, or of data drawn without end.
 
-    Every schedule is a class of this module. A forecast makes one again without the data, from the training, the seed
-    and `sizes`, and counts with it.
+    Every schedule is a class of this module.
 
     Args:
         training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations

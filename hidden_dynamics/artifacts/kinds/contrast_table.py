@@ -146,7 +146,8 @@ def _texts(
     configuration: Configuration, line: Mapping[str, Any], sides: Mapping[str, Statistics], leads: Leads
 ) -> dict[str, str]:
     metric = configuration.metrics[line["metric"]]
-    decimals = max(metric.decimals, decimals_of(sides["plain"].std))
+    spreads = [sides[side].std for side in SIDES if sides[side].std > 0]
+    decimals = max(metric.decimals, decimals_of(spreads[0] if spreads else math.nan))
     plain, control, filtered = (ours_text(sides[side], decimals) for side in SIDES)
     unit = " (%)" if metric.unit == "percent" else ""
     return {

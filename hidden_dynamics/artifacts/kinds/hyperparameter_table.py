@@ -181,7 +181,7 @@ def _row_of(artifact: HyperparameterTable, case: Case) -> Row:
     return Row(run, row, *({name: of[name] for name in shown if name in of} for of in (ours, theirs, scripts)))
 
 
-def by_definition(artifact: HyperparameterTable) -> Mapping[str, Any]:
+def by_definition(artifact: HyperparameterTable) -> dict[str, Any]:
     """The values that the model itself fixes, so that the configuration does not name them."""
     return artifact.published.content.get("by_definition", {})
 

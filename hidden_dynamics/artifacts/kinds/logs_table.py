@@ -17,7 +17,7 @@ from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Case, resolve
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.papers.deviations import deviations
-from hidden_dynamics.papers.logs import NAMED, Log, Point, load_logs
+from hidden_dynamics.papers.logs import NAMED, Log, Point, load_logs, whole
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import FEWEST, mean_and_std
@@ -116,7 +116,7 @@ def _place(log: Log) -> tuple[str, int, bool, str]:
 def _compared(artifact: LogsTable, log: Log, baseline: Log) -> dict[str, Any]:
     """What was logged of both after the last epoch that all seeds of both reached and at each side's best, and the
     differences."""
-    sides = [{point.epoch: point for point in log if point.n == max(one.n for one in log)} for log in (log, baseline)]
+    sides = [whole(log), whole(baseline)]
     last = max(sides[0].keys() & sides[1].keys())
     chosen = {
         "last": [side[last] for side in sides],
@@ -161,18 +161,16 @@ def _texts(artifact: LogsTable, row: Mapping[str, Any]) -> dict[Column, str]:
         interval = f"{signed(difference, decimals)} {interval_text(low, high, decimals)}".strip()
         texts |= {
             (group, "Epoch"): "; ".join(map(str, epochs)),
-            **{
-                (group, head): _loss_text(*(row[f"{side}_{name}"] for name in ("mean", "sd", "n")), decimals)
-                for head, side in (("Loss", at), ("Baseline’s", f"{at}_baseline"))
-            },
+            (group, "Loss"): _loss_text(row, at, decimals),
+            (group, "Baseline’s"): _loss_text(row, f"{at}_baseline", decimals),
             (group, "Difference (95 %), p [q]"): ", ".join(filter(None, (interval, p_text(p, q)))),
         }
     return texts
 
 
-def _loss_text(mean: float, sd: float, n: int, decimals: int, runs: int = 0) -> str:
-    lost = f" of {runs}" if runs > n else ""
-    return f"{value_text(mean, sd if n > 1 else None, decimals)} (n = {n}{lost})" if n else ABSENT
+def _loss_text(row: Mapping[str, Any], side: str, decimals: int) -> str:
+    mean, sd, n = (row[f"{side}_{name}"] for name in ("mean", "sd", "n"))
+    return f"{value_text(mean, sd if n > 1 else None, decimals)} (n = {n})" if n else ABSENT
 
 
 # Ours beside the authors'
@@ -188,8 +186,8 @@ def beside_ours(artifact: LogsTable, evidence: Evidence) -> Table:
             "Model": row["label"],
             "N": beside(row["size"], row["paper_size"]),
             "Epoch": str(row["epoch"] or ABSENT),
-            "Ours": _loss_text(row["mean"], row["std"], row["n"], DECIMALS, row["runs"]),
-            "The authors’": _loss_text(row["published_mean"], row["published_sd"], row["published_n"], DECIMALS),
+            "Ours": f"{value_text(row['mean'], row['std'], DECIMALS)} (n = {row['n']} of {row['runs']})",
+            "The authors’": _loss_text(row, "published", DECIMALS),
         }
         for row in rows
     ]

@@ -19,6 +19,7 @@ from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import published_task
 from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import by_seed, mean_and_std
 from hidden_dynamics.results.statistics import over_seeds
 
@@ -94,7 +95,7 @@ class ResultsTable(BesidePublished[Settings]):
         cases = self.cases()
         for case in cases:
             baseline = beside_published.baseline_of(self, case)
-            if baseline in cases and baseline != case:
+            if baseline is not None and baseline in cases and baseline != case:
                 yield from ((case, baseline, metric) for metric in self.metrics_on(case.task))
 
 
@@ -110,7 +111,7 @@ def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
         for case in cases
         for metric in artifact.metrics_on(case.task)
     ]
-    lines = [score.data(artifact) | _printed(artifact, score) for score in scores]
+    lines = [score.data(artifact) | _printed(artifact, score, evidence.of(score.case)) for score in scores]
     references, repeating = _references(artifact, evidence), _repeating(artifact, evidence)
     rows: dict[object, dict[Column, str]] = {}
     for score, line in zip(scores, lines, strict=True):
@@ -131,7 +132,7 @@ def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
 # As data
 
 
-def _printed(artifact: ResultsTable, score: Score) -> dict[str, Any]:
+def _printed(artifact: ResultsTable, score: Score, runs: Sequence[RunRecord]) -> dict[str, Any]:
     """What else the paper prints beside a score: its own number without those that it quotes, "15.42 [22, 34]"."""
     (_, model, size), configuration = score.case, artifact.configuration
     task, decimals = published_task(configuration, score.case.task), configuration.metrics[score.metric].decimals
@@ -139,7 +140,8 @@ def _printed(artifact: ResultsTable, score: Score) -> dict[str, Any]:
     parameters, own = row.get("parameters"), next((one for one in numbers if not one.references), None)
     quoted = [f"{one.value:.{decimals}f} {list(one.references)}" for one in numbers if one.references]
     return {
-        "parameters": score.ran[0].parameters if score.ran else None,
+        "parameters": runs[0].parameters if runs else None,
+        "chosen_by": " ".join(sorted({run.reported.metric for run in runs if run.reported})),
         "published_task": task,
         "published_parameters": parameters.get(task) if isinstance(parameters, dict) else parameters,
         "published_mean": own and own.value,
@@ -147,7 +149,7 @@ def _printed(artifact: ResultsTable, score: Score) -> dict[str, Any]:
         "published_quoted": own and own.copied_from or None,
         "published_literature": "; ".join(quoted),
         "published_only_in": row.get("only_in", ""),
-        "moves": moves(score.ran, score.metric),
+        "moves": moves(runs, score.metric),
     }
 
 
@@ -212,8 +214,7 @@ def _sizes(lines: Sequence[Line], case: Case) -> dict[Column, str]:
 def _texts(artifact: ResultsTable, score: Score, line: Line) -> dict[str, str]:
     """A row's cells in one group of columns."""
     elsewhere = artifact.published.content.get("chosen_by")  # another number, by which the paper's runs chose theirs
-    chosen = {run.reported.metric for run in score.ran if run.reported}
-    marks = [BEST_OF_ALL] if elsewhere and score.metric in chosen else []
+    marks = [BEST_OF_ALL] if elsewhere and score.metric in line["chosen_by"].split() else []
     marks += [MOVES] if line["moves"] else []
     quoted = "quoted" if line["published_quoted"] else ""
     about = "; ".join(filter(None, (quoted, line["published_literature"], line["published_only_in"])))
