@@ -140,7 +140,9 @@ def texts_of(figure):
             boxes.append((f"y label {number}", ax.yaxis.label.get_window_extent()))
             boxes.append((f"panel {number}", ax.get_window_extent()))
             boxes += [
-                (f"x tick {number}", box) for box in tick_labels if box.width and ax.bbox.x0 <= box.x0 <= ax.bbox.x1
+                (f"x tick {number}", box)
+                for box in tick_labels
+                if box.width and ax.bbox.x0 <= (box.x0 + box.x1) / 2 <= ax.bbox.x1  # others are not drawn
             ]
     return [(name, box) for name, box in boxes if box.width]
 

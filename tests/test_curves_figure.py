@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from conftest import refused
-from drawn import add_model, artifact_at, assert_nothing_overlaps, panels_of, with_gid, words
+from drawn import add_model, artifact_at, assert_nothing_overlaps, legend, panels_of, with_gid, words
 from made import curves_of, evidence_of
 
 from hidden_dynamics.artifacts import artifact_named
@@ -168,4 +168,38 @@ def test_published_values_stand_beside_the_papers_size_and_data_only(change):
     assert not with_gid(panels_of(figure)[0], "published") and with_gid(panels_of(figure)[1], "published")
 
 
-# Layout
+# The authors' own losses
+
+
+def with_logs(scale="paper", points=3, name="momentumrnn_figure11", **settings):
+    artifact = artifact_at(scale, name, seeds=[0, 1, 2, 3, 4], **{"variants": {"default": "released"}} | settings)
+    return draw(artifact, curves_of(artifact, points=points, seeds=5))
+
+
+def test_logs_lie_behind_our_test_losses_to_the_next_epoch():
+    figure = with_logs()
+    train, test = panels_of(figure)
+    assert not with_gid(train, "curve logged") and len(with_gid(test, "curve logged")) == 5
+    (mean,), (bars,) = (with_gid(test, f"{what} logged momentum_dtriv") for what in ("curve", "band"))
+    logged = figure.data[(figure.data["line"] == "authors") & (figure.data["model"] == "momentum_dtriv")]
+    assert list(logged["x"]) == list(mean.get_xdata()) == [1, 2, 3, 4] and mean.get_zorder() < 1
+    assert list(logged["mean"][:2]) == list(mean.get_ydata()[:2]) == [0.37064, 0.32983]
+    np.testing.assert_array_equal([bar[:, 1] for bar in bars.get_segments()], logged[["low", "high"]])
+    assert legend(figure).count("authors’ logs") == 1
+    validation = panels_of(with_logs(name=LANGUAGE))[1]  # validation losses, of text
+    assert len(with_gid(validation, "curve logged")) == 3
+
+
+def test_logs_of_the_same_epoch_stand_below_the_dots_of_one_evaluation():
+    test = panels_of(with_logs(points=1))[1]
+    (mean,), (ours,) = (with_gid(test, f"curve {name}momentum_dtriv") for name in ("logged ", ""))
+    assert list(mean.get_xdata()) == [0.37064] and with_gid(test, "band logged momentum_dtriv")
+    assert ours.get_ydata()[0] < mean.get_ydata()[0] < ours.get_ydata()[0] + 0.5
+
+
+@pytest.mark.parametrize(
+    ("scale", "settings"), [("demo", {}), ("evening", {}), ("paper", {"variants": {"default": "published"}})]
+)
+def test_no_logs_are_drawn_where_the_runs_have_other_settings(scale, settings):
+    figure = with_logs(scale, **settings)
+    assert not with_gid(figure, "curve logged") and not {"authors’ logs"} & set(legend(figure))

@@ -145,15 +145,15 @@ def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learne
         assert (curve.naive, curve.learned, len(curve.seeds)) == (naive, 2, 3)
         assert np.isnan([curve.low, curve.high]).all()
         curve = curve_of(finished, figure, panel, "sr_lstm")
-        assert curve.learned is None and not curve.seeds.size and np.isfinite([curve.low, curve.high]).all()
+        assert curve.learned is None and not curve.seeds and np.isfinite([curve.low, curve.high]).all()
 
 
 def test_a_curve_of_one_evaluation_has_its_seeds_beside_the_band(tmp_path, configuration, figure):
     for run in figure.case_runs:
         make(tmp_path, configuration, run, losses=losses_of(run, 10))
     curve = curve_of(tmp_path, figure, 1, "lstm")
-    assert curve.seeds.shape == (3, 1) and np.isfinite([curve.low, curve.high]).all()
-    np.testing.assert_allclose(curve.seeds.mean(axis=0), curve.mean)
+    assert list(curve.seeds) == [0, 1, 2] and np.isfinite([curve.low, curve.high]).all()
+    np.testing.assert_allclose(np.mean(list(curve.seeds.values()), axis=0), curve.mean)
 
 
 def test_curves_are_thinned(tmp_path, configuration, figure):
@@ -192,8 +192,8 @@ def test_too_few_seeds_for_a_band_stand_themselves(finished, configured, seeds):
     assert np.isnan([curve.low, curve.high]).all()
     window = min(figure.settings.panels[0].window, POINTS // 10)
     runs = [run for run in figure.case_runs if run.case == figure.case_runs[0].case]
-    own = [curves.triangular_moving_average(losses_of(run), window) for run in runs]
-    np.testing.assert_array_equal(curve.seeds, own if len(seeds) > 1 else np.empty((0, POINTS)))
+    own = {run.seed: curves.triangular_moving_average(losses_of(run), window) for run in runs if len(seeds) > 1}
+    assert {seed: list(values) for seed, values in curve.seeds.items()} == {seed: list(own[seed]) for seed in own}
 
 
 def test_seeds_that_were_evaluated_at_different_epochs_are_compared_at_all_of_them():

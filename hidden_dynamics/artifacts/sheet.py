@@ -98,7 +98,8 @@ def page(
     from matplotlib.figure import Figure
 
     columns = legend_columns([str(handle.get_label()) for handle in handles], width)
-    head_height = 0.56 + 0.19 * math.ceil(len(handles) / columns)
+    rows = math.ceil(len(handles) / columns)
+    head_height = 0.56 + 0.19 * rows
     figure = cast("Page", Figure(figsize=(width, head_height + height), layout="constrained"))
     figure.notes = [" ".join(note.split()) for note in (READING, *notes) if note]
     figure.heading, figure.instead, figure.table, figure.data = settings.heading, instead, table, data
@@ -114,7 +115,7 @@ def page(
     )
     head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
     if handles:
-        head.legend(handles=handles, loc="lower center", ncols=columns)
+        head.legend(handles=handles, loc="lower center", ncols=math.ceil(len(handles) / rows))
     return figure, body
 
 

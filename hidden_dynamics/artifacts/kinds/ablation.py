@@ -122,7 +122,7 @@ def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) ->
     metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
     printed, names = published.places(), (published.row_name, published.column_name)
-    places = {run.run.id: tuple(float(run.hyperparameters[name]) for name in names) for run in runs}
+    places = {run.run.id: (float(run.hyperparameters[names[0]]), float(run.hyperparameters[names[1]])) for run in runs}
     rows = []
     for place in dict.fromkeys([*places.values(), *printed]):
         ran = [run for run in runs if places[run.run.id] == place]
@@ -139,18 +139,20 @@ def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) ->
 def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
     """The squares of "ours" or "published" in colour, each with its text, the largest row value on top, and a scale of
     colours."""
+    from matplotlib.colors import to_rgb
+
     names = [panel.published.row_name, panel.published.column_name]
-    squares = panel.squares[panel.squares["runs"] > 0 if of == "ours" else panel.squares[of].notna()]
+    squares = panel.squares.query("runs > 0" if of == "ours" else "published.notna()")
     grid = squares.pivot(index=names[0], columns=names[1], values=of).sort_index(ascending=False)
     values = np.ma.masked_invalid(grid.to_numpy())
     colours, norm = colours_of(values.compressed(), panel.metric.better)
     image = ax.imshow(values, cmap=colours, norm=norm, aspect="auto", gid=of)
-    for square in squares.to_dict("records"):
+    for square in squares.to_dict(orient="records"):
         row, column = (square[name] for name in names)
         text = ours_text(square, panel.metric.decimals) if of == "ours" else number(square[of], panel.metric.decimals)
-        colour = colours(norm(square[of])) if math.isfinite(square[of]) else None
-        place = grid.columns.get_loc(column), grid.index.get_loc(row)
-        draw_square(ax, *place, text, colour, gid=f"{of} {row:g} {column:g}")
+        colour = to_rgb(colours(norm(square[of]))) if math.isfinite(square[of]) else None
+        x, y = list(grid.columns).index(column), list(grid.index).index(row)
+        draw_square(ax, x, y, text, colour, gid=f"{of} {row:g} {column:g}")
     ax.set_xticks(range(grid.shape[1]), [f"{value:g}" for value in grid.columns])
     ax.set_yticks(range(grid.shape[0]), [f"{value:g}" for value in grid.index])
     ax.set_ylabel(NAMES.get(names[0], names[0]))
@@ -163,7 +165,7 @@ def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
             plain_numbers(bar.ax.yaxis)
 
 
-def ours_text(square: Mapping[str, Any], decimals: int) -> str:
+def ours_text(square: Mapping[Any, Any], decimals: int) -> str:
     """The text of a square of ours: the mean, or that it is not finite, and how many runs were lost."""
     lost = {how: f"{square[how]}/{square['runs']}" for how in ("diverged", "failed") if square[how]}
     if square["diverged"] + square["failed"] == square["runs"]:

@@ -111,7 +111,8 @@ class Curves(InPanels):
             if log and log[0].split == panel.split:
                 log = log[: max(2, 1 + sum(point.epoch <= curve.x[-1] for point in log))]
                 points = [(point.epoch, point.mean, point.least, point.greatest) for point in log]
-                logs[curve.model] = Curve(f"logged {curve.model}", *np.transpose(points), {})
+                x, mean, low, high = np.transpose(points)
+                logs[curve.model] = Curve(f"logged {curve.model}", x, mean, low, high, {})
         return logs
 
 

@@ -57,9 +57,11 @@ def draw(artifact: Embedding, evidence: Evidence) -> "Page":
             artifact.settings,
             subtitle_of(configuration, first),
             width=9.6,
-            height=(WIDTH * shape + 0.75) * lines + 0.4,
+            height=(WIDTH * shape + 0.75) * lines + 0.2,
             notes=figure_notes(configuration, first, *features_notes(settings, first), drawn),
-            handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in np.unique(labels)],
+            handles=[
+                legend_entry(names[label], color=f"C{label % 10}", **dot) for label in sorted(set(labels.tolist()))
+            ],
             instead="" if maps else NOTHING,
             data=points_of(maps, labels, names),
         )
@@ -85,9 +87,11 @@ def read_maps(path: Path, models: Iterable[str]) -> tuple[NDArray, dict[str, NDA
         raise UserError(f"{path} is missing: run snakemake again, which makes it.", path) from None
 
 
-def names_of(configuration: Configuration, dataset: str, labels: NDArray) -> Sequence[str]:
+def names_of(configuration: Configuration, dataset: str, labels: NDArray) -> list[str]:
     """The classes' names, or numbers where these are not known."""
-    return configuration.datasets[dataset].classes or [str(label) for label in range(labels.max(initial=0) + 1)]
+    return list(configuration.datasets[dataset].classes or ()) or [
+        str(label) for label in range(labels.max(initial=0) + 1)
+    ]
 
 
 def shape_of(maps: Iterable[NDArray]) -> float:

@@ -3,7 +3,7 @@ hand, and decides nothing."""
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -30,7 +30,9 @@ MOST = 20  # comparisons
 LINE = 0.21  # inches from line to line
 WIDTH = 9.0  # inches
 LETTER = 5.2  # typographical points: the mean width of one
-LOOKS = {  # by whether the side that is ahead is not shown to have learned; Okabe and Ito's blue
+LOOKS: dict[
+    bool, dict[str, Any]
+] = {  # by whether the side that is ahead is not shown to have learned; Okabe and Ito's blue
     False: {"color": "#0072B2", "marker": "o"},
     True: {"color": "0.65", "marker": "v"},
 }
@@ -65,7 +67,8 @@ class Settings(ArtifactSettings):
     def _are_few(cls, rows: list[Row]) -> list[Row]:
         number = sum(len(others) for row in rows for others in row.models.values())
         if number > MOST:
-            raise PydanticCustomError("rows", f"expected at most {MOST} comparisons, not {number}")
+            about = {"most": MOST, "number": number}
+            raise PydanticCustomError("rows", "expected at most {most} comparisons, not {number}", about)
         return rows
 
 
@@ -188,8 +191,8 @@ def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: flo
         look, name = LOOKS[comparison.unlearned], f"{comparison.one.model} {comparison.other.model}"
         ax.plot([comparison.low, comparison.high], [y, y], color=look["color"], lw=1.8, gid=f"interval {name}")
         ax.plot([comparison.difference], [y], **look, ms=6, gid=f"lead {name}")
-        grey = {"color": "0.5"} if comparison.unlearned else {}
-        ax.text(1.02, y, text_of(comparison, metric), transform=ax.get_yaxis_transform(), va="center", **grey)
+        ink = "0.5" if comparison.unlearned else "black"
+        ax.text(1.02, y, text_of(comparison, metric), transform=ax.get_yaxis_transform(), va="center", color=ink)
     ax.axvline(0, color="black", lw=0.8, zorder=1)
     ax.set_ylim(len(lines) - 0.4, -0.6)
     ax.locator_params(axis="x", nbins=6)
