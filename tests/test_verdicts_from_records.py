@@ -18,7 +18,7 @@ from statsmodels.stats.multitest import multipletests
 from hidden_dynamics.claims.judge import verdicts
 from hidden_dynamics.claims.needed import evidence_of_claims, files_of
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.publication.restoring import Publication
+from hidden_dynamics.publication.command import SETTINGS
 
 SCALES = ("paper", "evening")
 TESTED = ("better", "faster")
@@ -34,10 +34,12 @@ CLAIMS = {
 
 
 @pytest.fixture(scope="module", params=SCALES)
-def given(request, tmp_path_factory):
+def given(request, configured, tmp_path_factory):
     """The verdicts on a publication's runs, and the files of its records by task, model, paper's size and seed."""
     root, published = tmp_path_factory.mktemp(request.param), ROOT / "docs/evidence" / request.param
-    configuration = Publication(published).configuration
+    with tarfile.open(published / "records/configuration.tar.xz") as archive:
+        theirs = yaml.safe_load(archive.extractfile("config.yaml"))
+    configuration = configured(**{name: theirs[name] for name in SETTINGS if name in theirs})
     needed, cases = {*files_of(configuration)}, {}
     for file in needed:
         path = published / file.removeprefix(f"{configuration.results}/")
