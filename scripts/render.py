@@ -9,6 +9,8 @@ from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.artifacts.notes import code_note
+from hidden_dynamics.artifacts.sheet import save
+from hidden_dynamics.artifacts.tables import Table, write_table
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.system.arguments import parser
@@ -26,13 +28,9 @@ def draw(artifact: Artifact, root: Path) -> None:
     drawn = artifact.draw(evidence)
     drawn.notes[:0] = filter(None, [code_note(evidence.runs)])
     files = [root / file for file in artifact.files()]
-    if artifact.form == "table":
-        from hidden_dynamics.artifacts.tables import write_table  # pandas
-
+    if isinstance(drawn, Table):
         write_table(drawn, files)
     else:
-        from hidden_dynamics.artifacts.sheet import save  # matplotlib
-
         save(drawn, files[0].with_suffix(""))
 
 

@@ -21,6 +21,7 @@ from published_here import ARTIFACTS, COSTS, IMAGES, JACOBIAN, about, results_of
 from repository import Workflow, copy_repository
 
 from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.claims.needed import tasks_of_claims
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.publication import publishing
 from hidden_dynamics.publication.command import command_of
@@ -53,11 +54,13 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
     figures = {JACOBIAN, *(name for name in ARTIFACTS if "figure" in name)}
     for form in ("png", "csv"):
         assert {Path(path).stem for path in drawn if path.endswith(form)} == figures
+    floored = {task for one in load_artifacts(published.configuration).values() for task in one.floors()}
+    floored |= {*tasks_of_claims(published.configuration)}
     assert set(files) - drawn == {
         *("README.md", "index.html", "findings.md", "Snakefile", "ro-crate-metadata.json"),
         *("verdicts.csv", "runs.csv", "statistics.csv", "comparisons.csv"),
         *(f"costs/{COSTS}.csv", f"features/{IMAGES}.csv", f"features/{IMAGES}.npz", f"jacobian/{JACOBIAN}.csv"),
-        *(f"floors/{task}.csv" for task in ("mnist", "pmnist", "physionet_extrapolation")),
+        *(f"floors/{task}.csv" for task in floored),
         *(f"records/{name}.tar.xz" for name in {*tasks, "configuration"}),
     }
     links = {link for link in re.findall(r"\]\(([^)]+)\)", files["README.md"].decode())}
@@ -127,7 +130,7 @@ def test_a_run_that_is_missing_or_altered_is_named(published, tmp_path):
 def test_it_is_the_same_from_the_same_results_and_tells_nothing_of_this_machine(published, files):
     assert publication(published.configuration, published.root) == files
     packed = [unpacked(content, re.compile(".*")) for path, content in files.items() if path.endswith(".xz")]
-    texts = [name.encode() + own[name] for own in (files, *packed) for name in own if TEXT.search(name)]
+    texts = [name.encode() + b"\n" + own[name] for own in (files, *packed) for name in own if TEXT.search(name)]
     for own in (str(published.root), str(ROOT), str(Path.home()), socket.gethostname(), "of mine"):
         assert not [text[:99] for text in texts if own.encode() in text]
 

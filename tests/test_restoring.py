@@ -50,8 +50,7 @@ def published(configured, tmp_path_factory):
 
 @pytest.mark.parametrize("scale", ["paper", "evening"])
 def test_what_is_published_here_can_be_drawn_by_the_code_that_is_here(scale):
-    publication = Publication(ROOT / "docs/evidence" / scale)
-    assert TABLE in load_artifacts(publication.configuration) and not publication.unreadable
+    assert TABLE in load_artifacts(Publication(ROOT / "docs/evidence" / scale).configuration)
 
 
 @pytest.fixture

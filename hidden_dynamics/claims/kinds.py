@@ -116,6 +116,8 @@ def count(evidence: Evidence, entry: ClaimEntry) -> Result:
     """The subject has fewer parameters; nothing is left to chance."""
     cases = (entry.subjects[0], entry.references[0])
     numbers = [{run.seed: float(run.parameters or math.nan) for run in evidence.of(case)} for case in cases]
+    if not all(numbers):  # without the only seed
+        return Result()
     sides = tuple(
         replace(values_at(evidence, entry, case, "reported"), by_seed=by_seed, gains=(), naive={})
         for case, by_seed in zip(cases, numbers, strict=True)

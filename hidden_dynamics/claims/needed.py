@@ -57,9 +57,12 @@ def is_configured(configuration: Configuration, case: Case) -> bool:
 
 
 def _measurements(configuration: Configuration) -> dict[str, str]:
-    """The files of what is measured beside the runs, by name: features where all that a claim compares is run."""
+    """The files of what is measured beside the runs, by name: features where all that a claim compares is run. A
+    configuration of a publication may lack the artifact for which it is measured."""
     paths, files = configuration.paths, dict[str, str]()
     for _, entry, cases in _claimed(configuration):
+        if entry.measurement not in configuration.artifacts:
+            continue
         if entry.kind == "identity":
             files["jacobian"] = paths.jacobian(str(entry.measurement))
         elif entry.measurement and len(cases) == len(entry.cases):

@@ -28,7 +28,7 @@ VERBS = {
 
 def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, result: Result) -> dict[str, Any]:
     """All columns of a verdict but those on its family, its control and the authors' logs."""
-    runs = dict.fromkeys(run.run.directory for side in result.sides for run in side.runs)
+    runs = dict.fromkeys(run.run.id for side in result.sides for run in side.runs)
     metric = configuration.metrics.get(entry.shown_metric)
     ratio = entry.kind == "faster"
     return {
