@@ -208,4 +208,4 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
         process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")
     assert all(f"[{artifact.settings.title}]" in readme for artifact in load_artifacts(configuration).values())
-    assert "Not made, as what they show is left out: acenode_figure4," in readme
+    assert "acenode_figure4" in readme.partition("Not made, as what they show is left out: ")[2]
