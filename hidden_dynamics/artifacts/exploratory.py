@@ -30,7 +30,12 @@ def comparisons_of(artifacts: Iterable[Artifact], evidence: Evidence) -> "pandas
     from scipy.stats import false_discovery_control
 
     shown = {pair: artifact.name for artifact in reversed([*artifacts]) for pair in artifact.pairs()}
-    rows = [{"artifact": shown[pair], **_row(compare(evidence, *pair))} for pair in reversed(shown)]
+    pairs = {pair: compare(evidence, *pair) for pair in reversed(shown)}
+    rows = [
+        {"artifact": shown[pair], **_row(comparison)}
+        for pair, comparison in pairs.items()
+        if not math.isnan(comparison.difference)  # both sides have runs
+    ]
     table = pandas.DataFrame(rows, columns=list(COLUMNS))
     tested = table["p"].notna()
     table["q"] = math.nan

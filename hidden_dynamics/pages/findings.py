@@ -15,6 +15,7 @@ OURS = "Ours: difference and 95 % interval over seeds"
 SMALL = "Small data: direction alone"
 LOGS = "The authors’ logs"
 LOSS_DECIMALS = 3
+PLANNED = {"yes": "planned", "widened": "widened after the plan", "changed": "changed after the plan", "no": ""}
 RATIO = "faster"  # the kind of claim whose effect is a ratio
 Effect = tuple[float | None, float | None, float | None]  # a difference and the ends of its interval
 
@@ -124,8 +125,8 @@ def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
     if not _ran(verdict):
         return ""
     leader = first[verdict.ran, verdict.remark]
-    ran = f"Ran: {verdict.ran}. {verdict.remark}" if leader == verdict.id else f"Ran: as {leader}."
-    return " ".join((verdict.sentence, ran)).strip()
+    ran = f"Ran: {verdict.ran if leader == verdict.id else f'as {leader}'}." if verdict.ran else ""
+    return " ".join(filter(None, (verdict.sentence, ran, verdict.remark if leader == verdict.id else "")))
 
 
 COLUMNS: dict[str, Callable[[Verdict], str]] = {
@@ -192,5 +193,5 @@ def _named(name: str, text: str) -> str:
 
 
 def _judged(verdict: Verdict) -> str:
-    agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses}"
-    return "; ".join(filter(None, (verdict.outcome.value, agree, verdict.plan)))
+    agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses} agree"
+    return "; ".join(filter(None, (verdict.outcome.value, agree, PLANNED[verdict.plan])))
