@@ -102,7 +102,14 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-MISSING = object()
+class Missing:
+    """What stands for a key that is taken away; its name is one in all processes."""
+
+    def __repr__(self) -> str:
+        return "missing"
+
+
+MISSING = Missing()
 
 
 class Project:

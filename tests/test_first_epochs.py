@@ -11,7 +11,8 @@ from made import EVERY, evaluations_of, make_run
 
 from hidden_dynamics.configuration.runs import all_runs, code_of
 from hidden_dynamics.papers.deviations import deviations, first_part
-from hidden_dynamics.results.run_files import RunFiles, is_finished, row_of, rows_of
+from hidden_dynamics.results.record import RunRecord
+from hidden_dynamics.results.run_files import RunFiles, is_finished
 
 LONG, SHORT = 6, 4
 
@@ -77,10 +78,10 @@ def test_a_run_that_is_longer_is_finished_and_one_that_is_shorter_is_not(configu
 
 def test_what_is_shown_is_chosen_among_the_first_epochs(both, tmp_path):
     configuration, run = both("pmnist", [0.1, 0.3, 0.2, 0.25, 0.9, 0.8], SHORT)
-    (row,) = rows_of(configuration, [run], tmp_path)
-    assert (row["reported"], row["reported_epoch"], row["iterations"]) == ("0.3", "2.0", str(SHORT * EVERY))
-    assert json.loads(row["training"])["epochs"] == SHORT
-    assert RunFiles.of_row(row, tmp_path).metrics()[-1]["epoch"] == SHORT
+    record = RunRecord.read(configuration, run, tmp_path)
+    reported = record.reported
+    assert reported and (reported.value, reported.epoch, record.iterations) == (0.3, 2.0, SHORT * EVERY)
+    assert record.training["epochs"] == record.files.metrics()[-1]["epoch"] == SHORT
 
 
 @pytest.mark.parametrize(("diverged_at", "status"), [(55, "finished"), (45, "finished"), (25, "diverged")])
@@ -100,11 +101,11 @@ def test_a_test_at_weights_that_are_gone_is_not_made_up(both, tmp_path):
     configuration, run = both("physionet", **late, epochs=SHORT)
     path = tmp_path / run.directory / "run.json"
     with refused(str(LONG), file=path, key="training.epochs"):
-        rows_of(configuration, [run], tmp_path)
+        RunRecord.read(configuration, run, tmp_path)
     early = {"values": [0.5, 0.7, 0.55, 0.5, 0.6, 0.6], "tested": {1: {"test_auc": 0.8}}}
     configuration, run = both("physionet", **early, epochs=SHORT)
-    (row,) = rows_of(configuration, [run], tmp_path)
-    assert json.loads(row["measured"])["test_auc"] == 0.8
+    record = RunRecord.read(configuration, run, tmp_path)
+    assert record.metrics["test_auc"] == 0.8
     RunFiles(tmp_path / run.directory, SHORT).check_weights()
 
 
@@ -118,15 +119,15 @@ def test_the_first_part_of_the_papers_training_deviates_in_its_numbers_and_not_i
     configuration = configured_for(configured, "pmnist", 13)
     run = run_of(configuration)
     files = make_run(tmp_path, configuration, run, evaluations_of(run, [0.5] * 13))
-    row = row_of(configuration, run, files.record(), tmp_path)
+    record = RunRecord.of(configuration, run, files.record(), files)
     assert first_part(configuration, "pmnist") == "after 13 of 150 epochs"
-    assert deviations(configuration, [row]) == ["after 13 of 150 epochs"]
-    assert deviations(configuration, [row], course=True) == deviations(configuration, [row], trained=False) == []
+    assert deviations(configuration, [record]) == ["after 13 of 150 epochs"]
+    assert deviations(configuration, [record], course=True) == deviations(configuration, [record], trained=False) == []
     other = configured(
         scale="paper",
         overrides={"tasks": {"pmnist": {"training": {"epochs": 13, "batch_size": 64}}}},
     )
-    assert first_part(other, "pmnist") == "" != deviations(other, [row], course=True)
+    assert first_part(other, "pmnist") == "" != deviations(other, [record], course=True)
 
 
 def test_the_first_epochs_of_a_run_whose_test_failed_failed_theirs(both, tmp_path):
@@ -137,4 +138,4 @@ def test_the_first_epochs_of_a_run_whose_test_failed_failed_theirs(both, tmp_pat
     assert (record["status"], record["failure"]) == ("diverged", failure)
     configuration, run = both("physionet", [*values[:4], 0.9, 0.6], SHORT, failure=failure, diverged_at=LONG * EVERY)
     with refused(file=tmp_path / run.directory / "run.json", key="training.epochs"):
-        rows_of(configuration, [run], tmp_path)
+        RunRecord.read(configuration, run, tmp_path)

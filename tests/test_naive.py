@@ -1,6 +1,5 @@
 """Naive baselines: they score what a network scores that answers so, no constant scores better, and runs beat them."""
 
-import json
 import math
 
 import numpy as np
@@ -13,7 +12,8 @@ from hidden_dynamics.data import adding, copying, intensive_care_stays, ornstein
 from hidden_dynamics.data.speech import BINS
 from hidden_dynamics.models.latent_family.family import Prediction
 from hidden_dynamics.models.ragged import valid_steps
-from hidden_dynamics.results.seeds import BY_CHANCE, best, in_two_clusters, margin_of, naive_of
+from hidden_dynamics.results.record import baselines_of
+from hidden_dynamics.results.seeds import BY_CHANCE, best, in_two_clusters, margin
 from hidden_dynamics.tasks.activity import ActivityRecognition
 from hidden_dynamics.tasks.adding import Adding
 from hidden_dynamics.tasks.copying import Copying
@@ -116,7 +116,7 @@ def test_of_speech_they_are_the_mean_the_frame_at_hand_and_ridge_regression(targ
     }
     measured = {name: task.evaluate(Answering(answer))["test_loss"] for name, answer in answers.items()}
     assert task.naive["test_loss"] == {name: pytest.approx(score, rel=1e-6) for name, score in measured.items()}
-    assert [*naive_of({"naive": task.naive})["test_loss"]] == ["best constant", "repeating the frame"]
+    assert [*baselines_of({"naive": task.naive})["test_loss"]] == ["best constant", "repeating the frame"]
     assert task.test_set == {"size": 3, "positive": None}
 
 
@@ -214,10 +214,9 @@ def test_of_deaths_they_are_chance_and_of_activities_the_majority(stays):
 )
 def test_a_run_has_learned_where_it_beats_the_best_baseline_by_more_than_chance(sign, value, expected):
     naive, measured = {"score": {"one": 1.0, "other": 2.0}}, {"score": value, "nfe": 1}
-    row = {"naive": json.dumps(naive), "measured": json.dumps(measured)}
-    assert best(json.loads(row["naive"]), "score", sign) == (("one", 1.0) if sign < 0 else ("other", 2.0))
-    assert (margin_of(row, "score", sign) > BY_CHANCE) is expected
-    assert margin_of(row, "nfe", sign) is None
+    assert best(naive, "score", sign) == (("one", 1.0) if sign < 0 else ("other", 2.0))
+    assert (margin(naive, measured, "score", sign) > BY_CHANCE) is expected
+    assert margin(naive, measured, "nfe", sign) is None
 
 
 @pytest.mark.parametrize(
