@@ -1,6 +1,7 @@
 """The page: everything of a scale, from its finished results."""
 
 import functools
+import itertools
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -43,7 +44,9 @@ def index_page(configuration: Configuration, root: Path, published: Files | None
             published=published is not None,
             papers=listed([paper.title for paper in papers]),
             sections={paper.name: (paper.title, sections[paper.name]) for paper in papers},
-            pictures=pictures(section for own in sections.values() for section in own),
+            pictures=[
+                (section, sentence(section, root)) for section in pictures([*itertools.chain(*sections.values())])
+            ],
             findings=findings_of(configuration, root),
             exploratory=exploratory_of(configuration, root),
             provenance=_provenance(configuration, read_rows(root / configuration.paths.all_runs)),
@@ -56,6 +59,16 @@ def pictures(sections: Iterable[Section]) -> list[Section]:
     """The figures of the first screen: those of questions, then the papers' first."""
     drawn = [section for section in sections if section.picture]
     return sorted(drawn, key=lambda section: section.artifact.settings.kind != "forest")[:PICTURES]
+
+
+def sentence(section: Section, root: Path) -> str:
+    """How the comparisons of a question came out, from the data of its picture; "" of another figure."""
+    if section.artifact.settings.kind != "forest":
+        return ""
+    rows = read_rows(root / section.artifact.configuration.paths.figure(section.artifact.name, "csv"))
+    tested = [(float(row["low"]), float(row["high"])) for row in rows if row["low"]]
+    better, worse = sum(low > 0 for low, _ in tested), sum(high < 0 for _, high in tested)
+    return f"Of {len(rows)} comparisons the first model is better in {better}, worse in {worse}; the others allow both."
 
 
 def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, Any]:
