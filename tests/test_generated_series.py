@@ -1,22 +1,11 @@
-"""The generated series of the demo: each process is the one it says, the optimal predictor is optimal, heights tell
-activities apart, and severity decides who dies."""
+"""The generated series of the demo: each process is the one it says, and the optimal predictor is optimal."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hidden_dynamics.data import (
-    adding,
-    copying,
-    intensive_care_stays,
-    ornstein_uhlenbeck,
-    prepared,
-    ragged,
-    stay_records,
-    tag_reports,
-    tagged_movements,
-)
+from hidden_dynamics.data import adding, copying, ornstein_uhlenbeck, prepared, ragged
 
 FEW = {"series": 12, "end": 12.0, "until": 8.0}
 
@@ -84,65 +73,10 @@ def test_each_feature_is_observed_by_itself_at_tenths():
     assert ragged.after(arrays, settings.until, 4).shape == (300, 4)
 
 
-CHEST, BELT = 2, 3
-
-
-@pytest.fixture(scope="module")
-def movements() -> dict[str, np.ndarray]:
-    return tagged_movements.prepare(Path("nowhere"), {})
-
-
-def test_the_default_movements(movements):
-    assert movements["ids"].tolist() == [100 * person + take for person in range(1, 5) for take in range(1, 6)]
-    assert (movements["lengths"] == 200).all() and (movements["mask"].sum(axis=1) == 3).all()  # one tag reports
-    np.testing.assert_allclose(
-        movements["times"] * 10, (movements["times"] * 10).round(), atol=1e-3
-    )  # tenths of a second
-    shares = np.bincount(movements["labels"], minlength=7) / len(movements["labels"])
-    assert shares.min() > 0.01 and shares.max() < 0.4
-
-
-def test_a_tag_is_at_the_height_of_the_activity(movements):
-    for tag, place in ((CHEST, 0), (BELT, 1)):
-        for activity in ("walking", "on all fours", "sitting on the ground"):
-            there = movements["mask"][:, 3 * tag] & (movements["labels"] == tag_reports.CLASSES.index(activity))
-            height = movements["values"][there, 3 * tag + 2].mean()
-            assert height == pytest.approx(tagged_movements.MOTIONS[activity][place], abs=0.02)
-
-
-def test_silence_is_a_gap_in_time():
-    whole = tagged_movements.prepare(Path("nowhere"), {"sequences": 2, "reports": 100, "silent": 0.0})
-    np.testing.assert_allclose(np.diff(whole["times"][:100]), 0.1, atol=1e-5)
-    half = tagged_movements.prepare(Path("nowhere"), {"sequences": 2, "reports": 100, "silent": 0.5})
-    assert len(half["times"]) == 200 and half["times"][99] == pytest.approx(20, abs=4)
-
-
-def test_the_default_stays():
-    arrays = intensive_care_stays.prepare(Path("nowhere"), {})
-    assert arrays["ids"].tolist() == list(range(1, 201)) and arrays["died"].mean() == 0.25
-    assert 10 <= arrays["lengths"].mean() <= 14 and arrays["mask"].any(axis=0).sum() == 18
-    # Whole hours, to the quantum of the records: a batch has at most 49 union times.
-    whole = np.unique(arrays["times"])
-    assert len(whole) <= 49 and np.abs(whole - whole.round()).max() <= stay_records.QUANTUM / 2 + 1e-6
-    first = np.cumsum(arrays["lengths"]) - arrays["lengths"]
-    assert (arrays["times"][first] == 0).all() and arrays["mask"][first, :5].all()
-    unknown = (arrays["values"] == -1) & arrays["mask"]
-    assert {stay_records.PARAMETERS[place] for place in np.flatnonzero(unknown.any(axis=0))} == {"Height", "Weight"}
-
-
-def test_those_who_die_have_a_faster_heart():
-    arrays, place = intensive_care_stays.prepare(Path("nowhere"), {"stays": 2000}), stay_records.PARAMETERS.index("HR")
-    there, died = arrays["mask"][:, place], np.repeat(arrays["died"], arrays["lengths"])
-    means = [arrays["values"][there & (died == which), place].mean() for which in (True, False)]
-    assert means[0] > means[1] + 15
-
-
 @pytest.mark.parametrize(
     ("module", "settings"),
     [
         (ornstein_uhlenbeck, FEW),
-        (tagged_movements, {"sequences": 2, "reports": 30}),
-        (intensive_care_stays, {"stays": 5}),
         (copying, {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50}),
         (adding, {"length": 12, "test_size": 5}),
     ],
@@ -151,7 +85,3 @@ def test_what_is_generated_depends_on_the_settings_alone(module, settings):
     made = [module.prepare(Path("nowhere"), settings | {"seed": seed}) for seed in (0, 0, 1)]
     digests = [prepared.digest(arrays) for arrays in made]
     assert digests[0] == digests[1] != digests[2]
-    if module is tagged_movements:  # a sequence depends on no other
-        assert np.array_equal(
-            module.prepare(Path("nowhere"), settings | {"sequences": 1})["values"], made[0]["values"][:30]
-        )
