@@ -21,7 +21,7 @@ from hidden_dynamics.data.generated import LIKE
 from hidden_dynamics.data.preparing import module_of
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import SolverFailure, UserError
-from hidden_dynamics.measurements.forecast import Calibration, Cost
+from hidden_dynamics.measurements.calibration import Calibration, Cost
 from hidden_dynamics.measurements.processes import in_fresh_process, processor
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.files import ROOT
