@@ -17,7 +17,7 @@ from pathlib import Path
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.measurements.forecast import chosen
+from hidden_dynamics.measurements.calibration import chosen
 from hidden_dynamics.measurements.forecast_measurement import Calibrator
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.training import devices

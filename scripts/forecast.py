@@ -16,7 +16,8 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.schema import Settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.measurements.forecast import Calibration, Machine, as_markdown, chosen, forecast, read
+from hidden_dynamics.measurements.calibration import Calibration, chosen, read
+from hidden_dynamics.measurements.forecast import Machine, as_markdown, forecast
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.files import atomic

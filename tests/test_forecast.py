@@ -19,8 +19,8 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, code_of, find, runs_on
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.measurements import forecast
-from hidden_dynamics.measurements.forecast import Calibration, Cost, Machine, chosen
+from hidden_dynamics.measurements.calibration import Calibration, Cost, chosen, read
+from hidden_dynamics.measurements.forecast import Machine, forecast
 from hidden_dynamics.measurements.forecast_measurement import EVALUATIONS, Calibrator, alike, arrays_of, measure
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.training import loop, optimisers
@@ -46,7 +46,7 @@ def runs_by_artifact(configuration):
 
 
 def total_of(*given_):
-    return list(forecast.forecast(*given_))[-1]
+    return list(forecast(*given_))[-1]
 
 
 # The cost of a run
@@ -111,7 +111,7 @@ def test_the_total_counts_shared_runs_once(configured, tmp_path):
     runs, runs_of = runs_by_artifact(configuration)
     assert [run.id for run in runs] == [run.id for run in all_runs(configuration)]
     calibration = made_up(runs)
-    *rows, total = forecast.forecast(configuration, calibration, MACHINE, runs, runs_of)
+    *rows, total = forecast(configuration, calibration, MACHINE, runs, runs_of)
     seconds = [calibration.of(run).seconds for run in runs]
     assert total["runs"] == len(runs)
     assert total["device_hours"] * 3600 == pytest.approx(sum(seconds))
@@ -181,15 +181,15 @@ def finish(root, configuration, run):
 def test_a_calibration_that_cannot_be_used_is_refused(configured, tmp_path):
     path = tmp_path / "calibration.json"
     with refused("No such file", file=path):
-        forecast.read(path)
+        read(path)
     good = made_up(all_runs(configured()))
     good.write(path)
-    assert forecast.read(path) == good
+    assert read(path) == good
     whole = path.read_text()
     for damaged in (whole[:-20], "", "[]", whole.replace('"seconds": 2.0', '"seconds": -2.0', 1), "\x00"):
         path.write_text(damaged)
         with refused(file=path):
-            forecast.read(path)
+            read(path)
     with refused("pmnist/lstm-n128/seed0"):
         good.of(find(configured(scale="paper"), "pmnist", "lstm-n128", 0))
 

@@ -42,7 +42,7 @@ def test_what_is_observed_tells_who_dies_and_what_is_done():
 
 def test_images_have_the_side_that_is_asked_and_are_alike_within_a_class():
     for name, side, shape in (("mnist", 14, (196,)), ("cifar10", 16, (16, 16, 3))):
-        arrays = LIKE[name].model_copy(update={"side": side, "train": 50}).draw(np.random.default_rng(0))
+        arrays = LIKE[name].model_copy(update={"side": side, "train": 50}).drawn(np.random.default_rng(0))
         assert arrays["train_images"].shape == (50, *shape)
         of_one = arrays["train_images"][arrays["train_labels"] == arrays["train_labels"][0]]
         assert (of_one == of_one[0]).all()

@@ -70,7 +70,7 @@ def test_the_rows_after_a_time():
     ],
 )
 def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generated, series, rows, observed):
-    arrays, like = LIKE[real].draw(generator(0)), generated.prepare(Path("nowhere"), {})
+    arrays, like = LIKE[real].drawn(generator(0)), generated.prepare(Path("nowhere"), {})
     assert {name: array.dtype for name, array in arrays.items()} == {
         name: array.dtype for name, array in like.items() if not name.startswith("optimal")
     }

@@ -281,7 +281,7 @@ def test_fsdd_is_split_by_number_and_in_order(tmp_path: Path):
 
 def test_batches_of_the_stand_in_for_fsdd_are_as_long_as_those_of_the_recordings():
     """Whose mean is 30.9 frames, and the mean of the longest of 32, in any order, 56.9."""
-    lengths = LIKE["fsdd"].draw(generator(0))["train_lengths"]
+    lengths = LIKE["fsdd"].drawn(generator(0))["train_lengths"]
     batches = np.random.default_rng(0).permuted(np.tile(lengths, (50, 1)), axis=1).reshape(-1, 32)
     assert lengths.mean() == pytest.approx(30.9, rel=0.03)
     assert batches.max(axis=1).mean() == pytest.approx(56.9, rel=0.05)

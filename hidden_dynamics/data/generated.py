@@ -30,7 +30,7 @@ class Images(Entry):
     side: Count
     channels: Literal[1, 3]
 
-    def draw(self, random: np.random.Generator) -> Arrays:
+    def drawn(self, random: np.random.Generator) -> Arrays:
         blocks = math.ceil(self.side / 4)
         classes = random.integers(0, 256, (10, blocks, blocks, self.channels), np.uint8)
         classes = classes.repeat(4, 1).repeat(4, 2)[:, : self.side, : self.side]
@@ -58,7 +58,7 @@ class Utterances(Entry):
             raise ValueError("expected longest to be at least shortest")
         return self
 
-    def draw(self, random: np.random.Generator) -> Arrays:
+    def drawn(self, random: np.random.Generator) -> Arrays:
         usual, arrays = random.standard_normal((KINDS, BINS), np.float32), Arrays()
         for split in ("train", "validation", "test"):
             samples = random.integers(self.shortest, self.longest + 1, getattr(self, split)) * RATE // 1000
@@ -77,7 +77,7 @@ class Words(Entry):
     test: Count
     vocabulary: Count
 
-    def draw(self, random: np.random.Generator) -> Arrays:
+    def drawn(self, random: np.random.Generator) -> Arrays:
         arrays = Arrays(vocabulary=np.array([f"word{number}" for number in range(self.vocabulary)]))
         for split in ("train", "validation", "test"):
             places = np.arange(getattr(self, split))
@@ -108,7 +108,7 @@ class Series(Entry):
     lasting: Count | None = None
     labels: Literal["died", "rows"] | None = None
 
-    def draw(self, random: np.random.Generator) -> Arrays:
+    def drawn(self, random: np.random.Generator) -> Arrays:
         grid = round(self.end / self.tick) + 1
         there = random.random((self.series, grid)) < self.rows / grid
         there[:, 0] = True

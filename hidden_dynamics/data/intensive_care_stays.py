@@ -19,4 +19,4 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """The arrays of `stay_records`."""
     chosen = typed(Settings, settings, "intensive_care_stays")
     stays = Series(series=chosen.stays, rows=chosen.visits, tick=1.0, **STAYS)
-    return stays.draw(generator(chosen.seed, "intensive_care_stays"))
+    return stays.drawn(generator(chosen.seed, "intensive_care_stays"))

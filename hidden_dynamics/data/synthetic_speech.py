@@ -12,4 +12,4 @@ from hidden_dynamics.data.streams import generator
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """The arrays of `speech.pack`."""
     chosen = typed(Utterances, settings, "synthetic_speech")
-    return chosen.draw(generator(chosen.seed, "synthetic_speech"))
+    return chosen.drawn(generator(chosen.seed, "synthetic_speech"))

@@ -20,4 +20,4 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     chosen = typed(Settings, settings, "tagged_movements")
     end = chosen.reports / 9
     movements = Series(series=chosen.sequences, rows=chosen.reports, tick=0.1, end=end, lasting=40, **MOVEMENTS)
-    return movements.draw(generator(chosen.seed, "tagged_movements"))
+    return movements.drawn(generator(chosen.seed, "tagged_movements"))

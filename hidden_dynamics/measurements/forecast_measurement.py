@@ -21,7 +21,7 @@ from hidden_dynamics.data.generated import LIKE
 from hidden_dynamics.data.preparing import module_of
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import SolverFailure, UserError
-from hidden_dynamics.measurements.forecast import Calibration, Cost
+from hidden_dynamics.measurements.calibration import Calibration, Cost
 from hidden_dynamics.measurements.processes import in_fresh_process, processor
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.files import ROOT
@@ -125,7 +125,7 @@ def arrays_of(configuration: Configuration, run: Run) -> Mapping[str, np.ndarray
         raise UserError(f"{dataset.title} has to be prepared before it can be measured on.", key=name)
     sizes = {SIZES[key]: value for key, value in settings.items() if key in SIZES}
     sizes |= {"series": 4000 * len(settings["sets"])} if "sets" in settings else {}
-    return LIKE[name].model_copy(update=sizes).draw(generator(0, name))
+    return LIKE[name].model_copy(update=sizes).drawn(generator(0, name))
 
 
 def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, clock: Clock) -> dict[str, Any]:
