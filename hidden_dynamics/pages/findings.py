@@ -65,7 +65,7 @@ class Exploratory:
     def sentence(self) -> str:
         return (
             f"{self.made} rows of tables are compared with their baselines, {self.tested} by a test: {self.clear} have "
-            f"q < {FALSE}, the share of false ones to be expected. No question was put before: none is a verdict."
+            f"q < {FALSE}, the share of false ones to be expected. None is a verdict."
         )
 
 
