@@ -19,7 +19,7 @@ class Outcome(Enum):
     INCONCLUSIVE = "inconclusive", "At the paper’s own settings the runs allow both."
     AGREES = "in the paper’s direction", "The difference has the paper’s direction."
     DISAGREES = "against the paper’s direction", "The difference is against the paper’s direction."
-    OPEN = "direction open", "The runs allow either direction."
+    OPEN = "open", "The runs allow either direction."
     UNLEARNED = "no learning shown", "No learning is shown."
     BARRED = "no verdict", "The runs lean one way, but this is no verdict."
     NOT_RUN = "not run", "There are no runs that answer the claim."
