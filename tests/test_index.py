@@ -3,6 +3,8 @@
 import base64
 import re
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import render_index
@@ -13,7 +15,7 @@ from published_here import COSTS, GRADIENTS, JACOBIAN, PATIENT, TABLE, results_o
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims.verdict import Outcome, Verdict, write_verdicts
-from hidden_dynamics.pages.index import index_page
+from hidden_dynamics.pages.index import index_page, sentence
 from hidden_dynamics.pages.sections import DrawnTable, papers_of, table_of
 from hidden_dynamics.results.archives import write
 
@@ -183,3 +185,13 @@ def test_the_first_screen_has_pictures_side_by_side_and_the_findings_follow(brow
 
 def test_headings_of_tables_have_at_most_three_lines(browser, page):
     assert 1 < max(browser.open(page, width=1280).run(LINES)) <= 3
+
+
+def test_the_sentence_of_a_question_counts_the_sides_of_its_comparisons(configured, tmp_path):
+    artifact = artifact_named(configured(scale="demo"), "momentumrnn_momentum")
+    path = tmp_path / artifact.configuration.paths.figure(artifact.name, "csv")
+    path.parent.mkdir(parents=True)
+    path.write_text("low,high\n1,2\n3,4\n-2,-1\n-1,1\n,\n", encoding="utf-8")
+    section: Any = SimpleNamespace(artifact=artifact)
+    said = sentence(section, tmp_path)
+    assert [int(number) for number in re.findall(r"\d+", said)] == [5, 2, 1]
