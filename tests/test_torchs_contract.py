@@ -14,6 +14,7 @@ from cases import CORES, LSTMS, ORTHOGONAL, assert_all_close, noise, randomised,
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call
+from torch.nn.utils import parametrizations, prune
 from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_sequence, unpack_sequence
 from torch.utils.checkpoint import checkpoint
 
@@ -306,3 +307,17 @@ def test_exported_and_compiled(name):
         assert_all_close([h, *tensors(end)], [expected, *tensors(expected_end)])
     compiled = torch.compile(model, backend="eager")
     assert_all_close([compiled(x, compiled(x)[1])[0]], [model(x, model(x)[1])[0]], 0)
+
+
+@pytest.mark.parametrize("name", LSTMS)
+def test_pruned_and_parametrised(name):
+    model, x = made(name), noise(STEPS, BATCH, D)
+    prune.l1_unstructured(model, "weight_hh_l0", amount=0.5)
+    assert (model.weight_hh_l0 == 0).float().mean() == 0.5
+    model(x)[0].sum().backward()
+    gradient = model.weight_hh_l0_orig.grad
+    assert gradient.any() and not gradient[model.weight_hh_l0 == 0].any()
+    other = made(name)
+    parametrizations.weight_norm(other, "weight_hh_l0")
+    assert_all_close([other(x)[0]], [made(name)(x)[0]])
+    other(x)[0].sum().backward()
