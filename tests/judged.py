@@ -89,7 +89,7 @@ def judged(
     configuration: Configuration, runs: Iterable[RunRecord], *claims: ClaimEntry, **measured: Any
 ) -> list[Verdict]:
     """The verdicts on claims, as if there were no other ones, of one paper."""
-    content = PaperClaims(paper=Paper(title="Mine", year=2020, runs=5), claims=list(claims or [claim()]))
+    content = PaperClaims(paper=Paper(title="Mine", year=2020), claims=list(claims or [claim()]))
     return judged_of(Evidence(configuration, list(runs), **measured), {"momentumrnn": content})
 
 

@@ -247,7 +247,7 @@ def test_holm_is_over_the_tests_that_were_begun(paper):
 
 def test_papers_are_families_of_their_own_and_keep_their_claims_on_the_same_runs(paper):
     runs = two(paper, 99.0, 98.0)
-    theirs = PaperClaims(paper=Paper(title="Third", year=2024, runs=3), claims=[claim(says="ours is better")])
+    theirs = PaperClaims(paper=Paper(title="Third", year=2024), claims=[claim(says="ours is better")])
     ours = theirs.model_copy(update={"claims": [claim(), claim("M2", reference="momentum_lstm", subject="lstm")]})
     verdicts = judged_of(Evidence(paper, runs), {"momentumrnn": ours, "third2024": theirs})
     assert [(one.paper, one.id, one.tests) for one in verdicts] == [

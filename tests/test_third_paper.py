@@ -32,7 +32,7 @@ def test_a_third_paper_has_its_table_its_verdict_and_its_findings(project, tmp_p
         for model, mean in PRINTED.items()
     ]
     table = {"kind": "results", "source": {"table": "Table 1"}, "metrics": {"test_accuracy": {}}, "rows": rows}
-    claims = {"paper": {"title": "S4", "year": 2022, "runs": 3}, "claims": [CLAIM]}
+    claims = {"paper": {"title": "S4", "year": 2022}, "claims": [CLAIM]}
     for name, content in {"table1": table, "claims": claims}.items():
         (there / f"s4/{name}.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     monkeypatch.setattr(published, "PUBLISHED", there)

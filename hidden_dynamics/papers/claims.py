@@ -54,11 +54,10 @@ class Definitions(Entry):
 
 
 class Paper(Entry):
-    """A paper; `runs` is the number of its own that its means are over."""
+    """A paper, as page and findings name it; the papers stand in the order of their years."""
 
     title: Text
     year: Whole
-    runs: Whole
 
 
 class Iteration(Entry):

@@ -28,7 +28,7 @@ class Number:
         size: None holds for every size.
         value: a mean, or a single number.
         std: its ±.
-        runs: how many runs the ± is over, where these are not the paper's number of runs.
+        runs: how many runs the ± is over, where the paper's other numbers are of another number of runs.
         maximum: the best of several runs, not their mean.
         copied_from: the paper that printed it first, where this one, surely or very probably, took it from there
             without saying so.
