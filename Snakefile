@@ -3,12 +3,18 @@
 #   snakemake --cores all                       everything, at the scale that config.yaml names
 #   snakemake --cores all momentumrnn_table1    one artifact and what it needs
 
+import os
+
 from snakemake.utils import min_version
 
 min_version("9.27")
 
 
-configfile: "config.yaml"
+# In another directory (--directory), a config.yaml there comes first; a module is given its `config`.
+configfile:
+    "config.yaml"
+    if os.path.exists("config.yaml")
+    else workflow.current_basedir.join("config.yaml").get_path_or_uri(secret_free=True)
 
 
 include: "rules/common.smk"

@@ -23,9 +23,9 @@ for name, artifact in ARTIFACTS.items():
         message:
             f"Rendering {name}: {' '.join(shown(artifact))}"
         shell:
-            "python scripts/render.py --artifact {params.artifact} > {log:q} 2>&1"
+            f"{PYTHON}/render.py --artifact {{params.artifact}} > {{log:q}} 2>&1"
 
-    workflow.get_rule(name).docstring = artifact.settings.heading  # for snakemake --list
+    describe(name, artifact.settings.heading)
 
 
 for name in sorted(CONFIGURATION.artifacts.keys() - ARTIFACTS.keys()):
@@ -36,7 +36,7 @@ for name in sorted(CONFIGURATION.artifacts.keys() - ARTIFACTS.keys()):
         input:
             lambda wildcards, name=name: refuse(name),
 
-    workflow.get_rule(name).docstring = "It has nothing to show at this scale"
+    describe(name, "It has nothing to show at this scale")
 
 
 # Snakemake takes for a file what is no rule's name. A word that is no file here, either, ends here, with the target that was

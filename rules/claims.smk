@@ -5,7 +5,7 @@ rule render_claims:
     """What claims asks for"""
     input:
         CLAIMED,
-        sorted(str(path) for path in Path("published").rglob("*") if path.suffix in (".yaml", ".csv")),
+        sorted(str(path) for path in (HERE / "published").rglob("*") if path.suffix in (".yaml", ".csv")),
     output:
         PATHS.verdicts,
     log:
@@ -21,7 +21,7 @@ rule render_claims:
     message:
         "Judging the papers' claims: {output}"
     shell:
-        "python scripts/render_claims.py > {log:q} 2>&1"
+        f"{PYTHON}/render_claims.py > {{log:q}} 2>&1"
 
 
 rule claims:

@@ -3,12 +3,26 @@
 
 import functools
 import json
+import os
 import re
 import shlex
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(workflow.basedir))
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from snakemake.sourcecache import LocalSourceFile
+
+if not isinstance(workflow.current_basedir, LocalSourceFile):
+    raise WorkflowError(
+        "the rules come from elsewhere, and the library that they call does not come with them. Say git clone, and in the module "
+        "snakefile: <checkout>/Snakefile"
+    )
+CHECKOUT = Path(str(workflow.current_basedir)).parent
+HERE = Path(
+    os.path.relpath(CHECKOUT)
+)  # "." in the checkout; with --directory, or as a module of another workflow, the way there
+sys.path[:0] = dict.fromkeys([str(CHECKOUT), os.getcwd()])  # the library, and modules of the user's own
 
 from hidden_dynamics import floors
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
@@ -26,8 +40,6 @@ from hidden_dynamics.system import memory
 from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.shell import environment_of_jobs, has_nvidia_gpu, in_a_command
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
-from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
 
 try:
     CONFIGURATION = load(config)
@@ -52,10 +64,11 @@ SEEN_FIRST = {task for figure in BY_RUNS[:1] for task in figure.tasks()}  # soon
 LIGHT = dict(mem_mb=1000, runtime=30)  # of a step that neither trains nor measures
 SUMMARIES = [PATHS.all_runs, PATHS.statistics, PATHS.comparisons]
 KINDS = sorted({f"{type(artifact).__module__}.{type(artifact).__name__}" for artifact in ARTIFACTS.values()})
-PRINTED = sorted(path for path in Path("published").rglob("*") if path.suffix in (".yaml", ".csv"))
+PRINTED = sorted(path for path in (HERE / "published").rglob("*") if path.suffix in (".yaml", ".csv"))
 PUBLISHED = [
     str(path) for path in PRINTED if path.stem not in ("claims", "definitions")
 ]  # what tables and figures show
+PYTHON = in_a_command(f"python {shlex.quote(str(HERE / 'scripts'))}")  # of a script: f"{PYTHON}/render.py"
 SOON = 50  # priority: as soon as it can be made; jobs that are ready and wait cost the scheduler time
 TIME_LIMIT = min(SCALE.runtime, SETTINGS.time_limit or SCALE.runtime)
 # A job that a scheduler runs for this workflow may queue itself again.
@@ -65,7 +78,12 @@ MIRROR = in_a_command(f"--mirror {shlex.quote(SETTINGS.data.mirror)}") if SETTIN
 
 uses_conda = "conda" in {str(method) for method in workflow.deployment_settings.deployment_method}
 environments = (workflow.deployment_settings.conda_prefix or ".snakemake/conda") if uses_conda else None
-shell.prefix(in_a_command(environment_of_jobs(str(workflow.basedir), config, environments)))
+shell.prefix(in_a_command(environment_of_jobs(str(CHECKOUT), config, environments)))
+
+
+def describe(name, text):
+    """Give a rule that a loop names its docstring, for `snakemake --list`; a workflow that uses it may have renamed it."""
+    workflow.get_rule(workflow.modifier.modify_rulename(name)).docstring = text
 
 
 def names(artifacts):

@@ -25,7 +25,7 @@ rule fetch:
     message:
         "Downloading {wildcards.file} of {wildcards.dataset}: {output} (SHA-256 {params.sha256})"
     shell:
-        "python scripts/fetch.py --dataset {wildcards.dataset} --file {wildcards.file} --output {output:q}"
+        f"{PYTHON}/fetch.py --dataset {{wildcards.dataset}} --file {{wildcards.file}} --output {{output:q}}"
         f" {MIRROR} > {{log:q}} 2>&1"
 
 
@@ -66,7 +66,7 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
         message:
             "Preparing {wildcards.prepared}: {output.arrays}"
         shell:
-            "python scripts/prepare.py --dataset {params.dataset} --settings {params.settings:q} {params.raw}"
+            f"{PYTHON}/prepare.py --dataset {{params.dataset}} --settings {{params.settings:q}} {{params.raw}}"
             " --output {output.arrays:q} > {log:q} 2>&1"
 
-    workflow.get_rule(name).docstring = f"Make arrays of a dataset, in the environment {environment}"
+    describe(name, f"Make arrays of a dataset, in the environment {environment}")

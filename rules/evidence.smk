@@ -22,4 +22,4 @@ rule evidence:
     message:
         "Publishing the results of the scale {SETTINGS.scale} in {CONFIGURATION.published_in}"
     shell:
-        "python scripts/publish_evidence.py 2> {log:q}"
+        f"{PYTHON}/publish_evidence.py 2> {{log:q}}"

@@ -34,6 +34,6 @@ for group in dict.fromkeys(papers.values() if shared else papers):
         message:
             f"Fitting the classical baselines of {' '.join(tasks)}: {PATHS.results}/floors"
         shell:
-            "python scripts/fit_floors.py --task {params.tasks} > {log:q} 2>&1"
+            f"{PYTHON}/fit_floors.py --task {{params.tasks}} > {{log:q}} 2>&1"
 
-    workflow.get_rule(f"floors_{group}").docstring = f"Fit classical baselines of {group}"
+    describe(f"floors_{group}", f"Fit classical baselines of {group}")

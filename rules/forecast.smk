@@ -24,7 +24,7 @@ rule calibrate:
     message:
         "Calibrating the runs of the scale {SETTINGS.scale} on this machine: {output}"
     shell:
-        "python scripts/calibrate.py --threads {params.threads} --cores {threads} --output {output:q} 2> {log:q}"
+        f"{PYTHON}/calibrate.py --threads {{params.threads}} --cores {{threads}} --output {{output:q}} 2> {{log:q}}"
 
 
 # It declares no outputs, so that it is made and shown whenever it is asked for: runs that have finished since then count.
@@ -45,4 +45,4 @@ rule forecast:
     message:
         "Forecasting the cost of the scale {SETTINGS.scale}: {CONFIGURATION.results}/forecast.md"
     shell:
-        "python scripts/forecast.py --cores {params.cores} 2> {log:q}"
+        f"{PYTHON}/forecast.py --cores {{params.cores}} 2> {{log:q}}"

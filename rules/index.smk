@@ -7,7 +7,7 @@ rule render_index:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
         claims=PATHS.verdicts,
         summaries=SUMMARIES,
-        templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
+        templates=sorted(map(str, (HERE / "hidden_dynamics/pages/templates").iterdir())),
     output:
         report(PATHS.index, category="Everything", labels={"target": "index", "title": "All on one page"}),
     log:
@@ -22,7 +22,7 @@ rule render_index:
     message:
         "Rendering the page of everything: {output}"
     shell:
-        "python scripts/render_index.py > {log:q} 2>&1"
+        f"{PYTHON}/render_index.py > {{log:q}} 2>&1"
 
 
 rule index:

@@ -32,7 +32,7 @@ rule measure_cost:
     message:
         "Measuring the costs that {wildcards.artifact} shows: {output}"
     shell:
-        "python scripts/measure_cost.py --artifact {wildcards.artifact}"
+        f"{PYTHON}/measure_cost.py --artifact {{wildcards.artifact}}"
         " --threads $(( {threads} < {params.threads} ? {threads} : {params.threads} )) > {log:q} 2>&1"
 
 
@@ -56,7 +56,7 @@ rule measure_jacobian:
     message:
         "Differentiating the cells that {wildcards.artifact} shows: {output}"
     shell:
-        "python scripts/measure_jacobian.py --artifact {wildcards.artifact} > {log:q} 2>&1"
+        f"{PYTHON}/measure_jacobian.py --artifact {{wildcards.artifact}} > {{log:q}} 2>&1"
 
 
 # The features of the images that tables and figures show, of all their models and seeds in one job: its libraries take seconds to
@@ -88,4 +88,4 @@ rule measure_features:
     message:
         "Measuring the image features that {wildcards.artifact} shows: {output}"
     shell:
-        "python scripts/measure_features.py --artifact {wildcards.artifact} --threads {threads} > {log:q} 2>&1"
+        f"{PYTHON}/measure_features.py --artifact {{wildcards.artifact}} --threads {{threads}} > {{log:q}} 2>&1"

@@ -20,7 +20,7 @@ rule summarise:
     message:
         "Summarising all runs: {output}"
     shell:
-        "python scripts/summarise.py > {log:q} 2>&1"
+        f"{PYTHON}/summarise.py > {{log:q}} 2>&1"
 
 
 rule statistics:

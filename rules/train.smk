@@ -44,7 +44,7 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
         message:
             f"Training {jobs.said('model')} on {task}, seed {jobs.said('seed')}: {place}"
         shell:  # exec: a shell in between would end at the first SIGTERM, and its job before a checkpoint is written
-            "exec python scripts/train_job.py --task {params.task} {params.options}"
+            f"exec {PYTHON}/train_job.py --task {{params.task}} {{params.options}}"
             f" --threads {{threads}} --at-once {{resources.at_once}} {REQUEUE} > {{log:q}} 2>&1"
 
-    workflow.get_rule(f"train_{task}").docstring = f"Train models on {entry.title}"
+    describe(f"train_{task}", f"Train models on {entry.title}")

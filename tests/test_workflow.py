@@ -94,6 +94,20 @@ def test_a_report_shows_the_page_of_a_table_and_the_picture_of_a_figure(workflow
     assert len(re.findall(r'"caption": "<p>MomentumRNN, (?:Table 11|Figure 9): ', report)) == 2
 
 
+@pytest.mark.parametrize("way", ["directory", "module"])
+def test_a_table_is_made_in_a_directory_elsewhere(way, finished, tmp_path):
+    options = ["-s", finished.root / "Snakefile"]
+    if way == "module":
+        module = f"module papers:\n    snakefile: '{finished.root}/Snakefile'\n    config: config\n"
+        (tmp_path / "Snakefile").write_text(f"{module}\nuse rule * from papers as their_*\n")
+        (tmp_path / "config.yaml").write_text(yaml.safe_dump(yaml.safe_load((ROOT / "config.yaml").read_text())))
+        options = ["--configfile", "config.yaml", "--workflow-profile", finished.root / "profiles/default"]
+    target = "mine_table1" if way == "directory" else "their_mine_table1"
+    Workflow(tmp_path).run(target, *map(str, options))
+    table = "out/demo/tables/mine_table1.md"
+    assert (tmp_path / table).read_bytes() == (finished.root / table).read_bytes()
+
+
 def test_wording_formatting_dates_and_where_it_runs_make_nothing_again(workflow):
     for path in [*workflow.root.glob("scripts/*.py"), *workflow.root.rglob("hidden_dynamics/**/*.py")]:
         path.touch()

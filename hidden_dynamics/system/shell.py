@@ -11,7 +11,7 @@ from pathlib import Path
 def environment_of_jobs(root: str, settings: Mapping[str, object], environments: str | None) -> str:
     """A shell command that prepares a job, as Snakemake's prefix of every command.
 
-    Every job finds the library, in conda environments and on cluster nodes too, and the settings as they are after
+    Every job finds the library and the user's own modules, in conda environments and on cluster nodes too, and the settings as they are after
     Snakemake's command line. Without conda, `python` is the one that runs Snakemake. With conda, it is that of the
     job's environment: a job is told where environments are, and stops if it finds itself elsewhere
     (scripts/_bootstrap.py); packages of the user's own (~/.local) would come before theirs.
@@ -21,7 +21,7 @@ def environment_of_jobs(root: str, settings: Mapping[str, object], environments:
         environments: the directory of conda environments; None without conda.
     """
     variables = {
-        "PYTHONPATH": root,
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys([root, os.getcwd()])),
         "HIDDEN_DYNAMICS_CONFIG": json.dumps(settings),
         "HIDDEN_DYNAMICS_ENVIRONMENTS": os.path.abspath(environments) if environments else "",
     }
