@@ -18,3 +18,5 @@ A package uses those above it in this list, and `system`; nothing else (tests/te
 
 Code of one's own, beside the workflow, finds cells, filters and neural ODEs in `hidden_dynamics.nn`.
 """
+
+__version__ = "0.1.0"

@@ -24,7 +24,7 @@ from hidden_dynamics.errors import UserError, run_main
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# pytest draws the same examples whenever and wherever it runs; a search (docs/development.md) draws others. Hypothesis
+# pytest draws the same examples whenever and wherever it runs; a search (CONTRIBUTING.md) draws others. Hypothesis
 # would choose some of them among the constants of whatever modules are loaded, and so by the tests that ran before.
 hypothesis.settings.register_profile("pytest", hypothesis.settings.get_profile("ci"), max_examples=50)
 hypothesis.settings.load_profile("pytest")

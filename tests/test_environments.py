@@ -31,7 +31,7 @@ def requirements(name):
 def copy(tmp_path):
     """The lock, the project's file and the environments, to change."""
     (tmp_path / "envs").mkdir()
-    for file in ("requirements.txt", "pyproject.toml", *(f"envs/{name}.yaml" for name in NAMES)):
+    for file in ("requirements.txt", "requirements-cpu.txt", "pyproject.toml", *(f"envs/{name}.yaml" for name in NAMES)):
         (tmp_path / file).write_text((ROOT / file).read_text(encoding="utf-8"), encoding="utf-8")
     return tmp_path
 
@@ -42,7 +42,7 @@ def check(root, monkeypatch, *options):
     environments.main()
 
 
-@pytest.mark.parametrize("file", ["requirements.txt", "envs/light.yaml"])
+@pytest.mark.parametrize("file", ["requirements.txt", "envs/light.yaml", "requirements-cpu.txt"])
 def test_a_changed_pin_is_found_until_the_environments_are_written_again(copy, monkeypatch, file):
     check(copy, monkeypatch, "--check")
     text = (copy / file).read_text(encoding="utf-8")

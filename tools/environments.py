@@ -1,4 +1,4 @@
-"""Write the conda environments of envs/ from the lock, requirements.txt.
+"""Write the conda environments of envs/, and the lock without CUDA's packages, from the lock, requirements.txt.
 
     python tools/environments.py            # write them
     python tools/environments.py --check    # fail if they are not what the lock says
@@ -22,6 +22,7 @@ from hidden_dynamics.system.files import atomic  # noqa: E402
 
 PYTHON = "3.11"
 LINUX = " ; sys_platform == 'linux'"  # the only one that is supported
+CUDA = ("nvidia-", "cuda-", "triton")  # what torch's builds for a CPU do without
 PINNED = "nvidia-"  # such names are pinned exactly by torch and cuda-toolkit, which stand in the environment
 
 
@@ -40,13 +41,14 @@ def main() -> None:
 
 
 def environments(root: Path) -> dict[Path, str]:
-    """The content of each envs/<name>.yaml."""
+    """The content of each envs/<name>.yaml, and of requirements-cpu.txt."""
     pins, needed_by = read_lock((root / "requirements.txt").read_text(encoding="utf-8"))
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     wanted = project["tool"]["hidden-dynamics"]["environments"]
-    return {
+    files = {
         root / "envs" / f"{name}.yaml": _yaml(closure(direct, pins, needed_by), pins) for name, direct in wanted.items()
     }
+    return files | {root / "requirements-cpu.txt": _without_cuda(pins)}
 
 
 def read_lock(text: str) -> tuple[dict[str, str], dict[str, set[str]]]:
@@ -80,6 +82,12 @@ def closure(direct: list[str], pins: dict[str, str], needed_by: dict[str, set[st
         more = {package for package, users in needed_by.items() if users & found} - found
         found, grown = found | more, bool(more)
     return sorted(found)
+
+
+def _without_cuda(pins: dict[str, str]) -> str:
+    """The lock for a CPU: no digests, since PyTorch's builds for a CPU have others."""
+    head = "# Written by tools/environments.py: uv pip install --torch-backend cpu -r requirements-cpu.txt\n"
+    return head + "".join(f"{pin}\n" for package, pin in pins.items() if not package.startswith(CUDA))
 
 
 def _yaml(packages: list[str], pins: dict[str, str]) -> str:
