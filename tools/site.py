@@ -1,4 +1,4 @@
-"""What mkdocs.yml calls while it builds the site: pages that lie outside docs/, and those that are made of the configuration.
+"""What mkdocs.yml calls while it builds the site: it adds pages that lie outside docs/ or are made of the configuration.
 
 In the repository a page links to others by their places in it, README.md and source files among them. The site has the
 pages of `OUTSIDE` under other names; a link to what it does not have, such as a module, loses its address and keeps its
@@ -83,8 +83,8 @@ def names() -> str:
     sys.path.insert(0, str(ROOT))
     import hidden_dynamics.nn as hd
 
-    head = "# The library, name by name\n\n`import hidden_dynamics.nn as hd`. [Guide](library.md); [equations](cells.md).\n\n"
-    return head + "\n".join(f"::: hidden_dynamics.nn.{name}\n" for name in hd.__all__)
+    head = "# The library, name by name\n\n`import hidden_dynamics.nn as hd`. [Guide](library.md); [equations](cells.md).\n"
+    return head + "".join(f"\n::: hidden_dynamics.nn.{name}\n" for name in hd.__all__)
 
 
 def variants() -> str:
@@ -98,4 +98,8 @@ def variant(name: str, entry: dict[str, Any]) -> str:
     values = {key: entry[key] for key in ("published", "released") if key in entry} | entry.get("others", {})
     concerned = ", ".join(f"`{each}`" for key in ("models", "tasks") for each in entry.get(key, []))
     lines = [f"- **{value}**: {content['text']}" for value, content in values.items()]
-    return f"\n### `{name}`\n\n{entry['about'][0].upper()}{entry['about'][1:]} ({concerned}).\n\n" + "\n".join(lines) + "\n"
+    return (
+        f"\n### `{name}`\n\n{entry['about'][0].upper()}{entry['about'][1:]} ({concerned}).\n\n"
+        + "\n".join(lines)
+        + "\n"
+    )
