@@ -1,4 +1,4 @@
-"""What mkdocs.yml calls while it builds the site: it adds pages that lie outside docs/ or are made of the configuration.
+"""What mkdocs.yml calls while it builds the site: pages that lie outside docs/, or are made of the configuration.
 
 In the repository a page links to others by their places in it, README.md and source files among them. The site has the
 pages of `OUTSIDE` under other names; a link to what it does not have, such as a module, loses its address and keeps its
@@ -83,7 +83,7 @@ def names() -> str:
     sys.path.insert(0, str(ROOT))
     import hidden_dynamics.nn as hd
 
-    head = "# The library, name by name\n\n`import hidden_dynamics.nn as hd`. [Guide](library.md); [equations](cells.md).\n"
+    head = "# The library, name by name\n\nThe [guide](library.md); the [equations](cells.md).\n"
     return head + "".join(f"\n::: hidden_dynamics.nn.{name}\n" for name in hd.__all__)
 
 
