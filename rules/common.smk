@@ -184,6 +184,12 @@ def on_cluster():
     return submits or "slurm_account" in (settings.default_resources or {})
 
 
+def asked(threads):
+    """What a job asks a scheduler for, in its message: a dry run shows it."""
+    text = "{resources.mem_mb} MB, {resources.runtime} min, GPUs: {resources.gpu}"
+    return f" ({threads} threads, {text})" if on_cluster() else ""
+
+
 # On this machine no more jobs start than its memory has room for, as each says what it takes (mem_mb). Snakemake gives a job that asks
 # for more what there is: it runs alone. --resources mem_mb=... says otherwise.
 if workflow.is_main_process and not on_cluster() and "mem_mb" not in workflow.global_resources:

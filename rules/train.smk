@@ -42,7 +42,7 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
             identity=jobs.identity,
             writing=code_digest("scripts.train.main"),
         message:
-            f"Training {jobs.said('model')} on {task}, seed {jobs.said('seed')}: {place}"
+            f"Training {jobs.said('model')} on {task}, seed {jobs.said('seed')}: {place}{asked(SCALE.threads * at_once)}"
         shell:  # exec: a shell in between would end at the first SIGTERM, and its job before a checkpoint is written
             f"exec {PYTHON}/train_job.py --task {{params.task}} {{params.options}}"
             f" --threads {{threads}} --at-once {{resources.at_once}} {REQUEUE} > {{log:q}} 2>&1"
