@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))  # where the library is
 from hidden_dynamics.errors import UserError, run_main  # noqa: E402
 from hidden_dynamics.system.files import atomic  # noqa: E402
 
-PYTHON = "3.11"
+PYTHON, PIP = "3.11.13", "25.2"  # of conda-forge
 LINUX = " ; sys_platform == 'linux'"  # the only one that is supported
 CUDA = ("nvidia-", "cuda-", "triton")  # what torch's builds for a CPU do without
 PINNED = "nvidia-"  # such names are pinned exactly by torch and cuda-toolkit, which stand in the environment
@@ -98,7 +98,7 @@ def _yaml(packages: list[str], pins: dict[str, str]) -> str:
         "  - nodefaults",
         "dependencies:",
         f"  - python ={PYTHON}",
-        "  - pip",
+        f"  - pip ={PIP}",
         "  - pip:",
         *(f"    - {pins[package]}".replace(LINUX, "") for package in packages if not package.startswith(PINNED)),
     ]

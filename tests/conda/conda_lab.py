@@ -1,6 +1,7 @@
 """A `conda` command and a channel of its own, so that Snakemake can create the environments of envs/ as they stand.
 
-conda-forge is not asked: lab/channel.py makes a channel of that name on disk with `python` and `pip`, and
+conda-forge is not asked: lab/channel.py makes a channel of that name on disk with this machine's `python` and `pip`
+under the versions that envs/ ask for, and
 lab/stand_in.py does what Snakemake asks of conda. Every other package is in an environment's pip section.
 """
 
@@ -25,7 +26,7 @@ def missing() -> str | None:
         return f"not installed: {', '.join(absent)} (PyPI's py-rattler and uv)"
     if shutil.which("patchelf") is None:
         return "not installed: patchelf"
-    if sysconfig.get_python_version() != environments.PYTHON:
+    if not environments.PYTHON.startswith(sysconfig.get_python_version()):
         return f"envs/ ask for Python {environments.PYTHON}, and the channel is made from the one that runs the tests"
     if not list(Path(sysconfig.get_path("stdlib"), "ensurepip", "_bundled").glob("pip-*.whl")):
         return f"the Python of {sys.base_prefix} comes without pip's wheel, and is no tree of its own to pack"
@@ -37,7 +38,10 @@ class Lab:
 
     def __init__(self, root: Path):
         self.root = root
-        subprocess.run([sys.executable, HERE / "channel.py", root / "channels/conda-forge"], check=True)
+        subprocess.run(
+            [sys.executable, HERE / "channel.py", root / "channels/conda-forge", environments.PYTHON, environments.PIP],
+            check=True,
+        )
         (root / "bin").mkdir(parents=True)
         (root / "bin/conda").write_text(CALL.format(python=sys.executable, stand_in=HERE / "stand_in.py"))
         (root / "bin/conda").chmod(0o755)

@@ -1,6 +1,8 @@
 """Make a conda channel on disk that holds `python`, from this machine's own CPython, and `pip`, from the wheel in it.
 
-    python channel.py DIRECTORY
+    python channel.py DIRECTORY PYTHON PIP
+
+PYTHON and PIP are the versions that the two go by there.
 
 A package is a tar archive of files and of info/index.json, info/paths.json and info/link.json; the channel's
 repodata.json lists the packages with their digests. CPython names the prefix that it was built for: in text, through a
@@ -11,7 +13,6 @@ import hashlib
 import io
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -36,19 +37,13 @@ class Entry:
 
 
 def main() -> None:
-    channel = Path(sys.argv[1])
-    about = {
-        "name": "python",
-        "version": platform.python_version(),
-        "build": "0_cpython",
-        "depends": ["__glibc >=2.17"],
-    }
+    channel, python, pip = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    about = {"name": "python", "version": python, "build": "0_cpython", "depends": ["__glibc >=2.17"]}
     write_package(channel, "linux-64", about, python_files(Path(sys.base_prefix).resolve()), {})
-    wheel = pip_wheel()
-    about = {"name": "pip", "version": wheel.name.split("-")[1], "build": "py_0", "noarch": "python"}
+    about = {"name": "pip", "version": pip, "build": "py_0", "noarch": "python"}
     entry_points = [f"{name} = pip._internal.cli.main:main" for name in ("pip", "pip3")]
     link = {"noarch": {"type": "python", "entry_points": entry_points}, "package_metadata_version": 1}
-    write_package(channel, "noarch", about | {"depends": ["python >=3.9"]}, wheel_files(wheel), link)
+    write_package(channel, "noarch", about | {"depends": ["python >=3.9"]}, wheel_files(pip_wheel()), link)
 
 
 def python_files(prefix: Path) -> dict[str, Entry]:
