@@ -31,7 +31,8 @@ def requirements(name):
 def copy(tmp_path):
     """The lock, the project's file and the environments, to change."""
     (tmp_path / "envs").mkdir()
-    for file in ("requirements.txt", "requirements-cpu.txt", "pyproject.toml", *(f"envs/{name}.yaml" for name in NAMES)):
+    environments = [f"envs/{name}.yaml" for name in NAMES]
+    for file in ("requirements.txt", "requirements-cpu.txt", "pyproject.toml", *environments):
         (tmp_path / file).write_text((ROOT / file).read_text(encoding="utf-8"), encoding="utf-8")
     return tmp_path
 

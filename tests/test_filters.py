@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.recurrent.lstm import MomentumLSTM
+from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 
 lengths = st.one_of(st.sampled_from([1, 2, 31, 32, 33, 63, 64, 65]), st.integers(1, 100))
 momenta = st.one_of(st.just(0.0), st.floats(0, 0.99))
@@ -79,3 +81,28 @@ def test_no_steps(filter):
 def test_a_state_unlike_the_sequence(state):
     with pytest.raises(ValueError):
         Momentum(0.5, 1.0)(torch.zeros(4, 2), state)
+
+
+@pytest.mark.parametrize("initial", [None, noise(2, 3, seed=2)])
+def test_learned_momentum_is_the_fixed_one_until_it_is_trained_and_knows_its_gradient(initial):
+    fixed, learned = Momentum(0.6, 0.5), Momentum(0.6, 0.5, learn=True).double()
+    g = noise(70, 2, 3)
+    assert_close(learned(g, initial), fixed(g, initial))
+    assert_close(learned.step(g[0], initial), fixed.step(g[0], initial))
+
+    def run(free):
+        return torch.func.functional_call(learned, {"free": free}, (g[:40], initial))
+
+    assert torch.autograd.gradcheck(run, learned.free.detach().clone().requires_grad_())
+    with pytest.raises(ValueError, match="mu that is learned"):
+        Momentum(0.0, 0.5, learn=True)
+
+
+@pytest.mark.parametrize("cell", [MomentumLSTM, MomentumDTRIV])
+def test_a_cell_trains_its_learned_momentum(cell):
+    rnn = cell(2, 4, mu=0.6, s=0.5, learn=True, device="cpu")
+    before = rnn.filter.free.detach().clone()
+    optimiser = torch.optim.SGD(rnn.parameters(), lr=0.1)
+    rnn(torch.randn(40, 3, 2))[0].square().mean().backward()
+    optimiser.step()
+    assert (rnn.filter.free != before).all()

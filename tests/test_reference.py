@@ -1,4 +1,4 @@
-"""The docstrings of hidden_dynamics.nn as reference pages (docs/library.md): sections that mkdocstrings knows, true names."""
+"""The docstrings of hidden_dynamics.nn as reference pages: sections that mkdocstrings knows, true names."""
 
 import inspect
 import re

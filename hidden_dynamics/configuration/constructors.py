@@ -118,35 +118,33 @@ def method(line: Sequence[Definition], name: str) -> tuple[Definition, Sequence[
 def arguments_of(network: str, core: str | None = None) -> type[Entry]:
     """An entry of what a network's constructor takes after the task, its core's arguments among them if it has one.
 
-    What a constructor takes by `**` goes on to those whom it calls with that: its base, its `core`, its `Filter`. The
-    entry takes any name where another is called, or where something is taken out before.
+    What a constructor takes by `**` goes on to those whom it calls with that: its base, its `core`. The entry takes any
+    name where another is called, or where something is taken out before.
     """
-    fields, whole = _arguments(line_of(network), core, None)
+    fields, whole = _arguments(line_of(network), core)
     fields = dict([*fields.items()][1:])
     fields.pop("core", None)
     arguments: Any = {f"of_{name}": (kind, Field(default, alias=name)) for name, (kind, default) in fields.items()}
     return create_model(network.rpartition(".")[2], __base__=Entry if whole else Open, **arguments)
 
 
-def _arguments(line: Sequence[Definition], core: str | None, filter: str | None) -> tuple[Fields, bool]:
+def _arguments(line: Sequence[Definition], core: str | None) -> tuple[Fields, bool]:
     """The arguments of the first constructor in a line of classes, and whether there are no others."""
-    filter, found = filter or _filter_of(line), method(line, "__init__")
-    if found is None:
+    if (found := method(line, "__init__")) is None:
         return {}, False
     (module, init), bases = found
     fields, rest = _own(module, init), init.args.kwarg
     if rest is None:
         return fields, True
-    lines = {"super().__init__": bases, "core": line_of(core or ""), "self.Filter": line_of(filter or "")}
-    known = []
+    lines = {"super().__init__": bases, "core": line_of(core or "")}
+    known: list[bool] = []
     for call in (each for each in ast.walk(init) if isinstance(each, ast.Call)):
         if any(each.arg is None and ast.unparse(each.value) == rest.arg for each in call.keywords):
-            called = ast.unparse(call.func)
-            more, whole = _arguments(lines.get(called, ()), core, filter)
+            more, whole = _arguments(lines.get(ast.unparse(call.func), ()), core)
             by_place = [*more][: sum(not isinstance(each, ast.Starred) for each in call.args)]
             given = {*by_place, *(each.arg for each in call.keywords)}
             fields |= {name: of for name, of in more.items() if name not in {*given, *fields}}
-            known.append(whole or (called == "self.Filter" and not filter))
+            known.append(whole)
     return fields, bool(known) and all(known) and f"{rest.arg}.pop(" not in ast.unparse(init)
 
 
@@ -169,9 +167,3 @@ def _type(module: str, annotation: ast.expr | None) -> Any:
     except Exception:  # it names what is missing
         return Any
     return kind
-
-
-def _filter_of(line: Sequence[Definition]) -> str | None:
-    """The class that the first of a line to have one calls its `Filter`."""
-    of = [(owner.module, each) for owner in line for each in owner.node.body if isinstance(each, ast.Assign)]
-    return next((place_in(module, each.value) for module, each in of if ast.unparse(each.targets[0]) == "Filter"), None)

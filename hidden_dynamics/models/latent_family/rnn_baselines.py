@@ -86,6 +86,17 @@ class RNNBaseline(LatentNetwork):
         )
 
 
+class GRUD(RNNBaseline):
+    """GRU-D (Che et al. 2018), as the Latent-ODE paper has it: missing values and the state decay.
+
+    Args:
+        task, hidden_size, units: of `RNNBaseline`.
+    """
+
+    def __init__(self, task: LatentTask, hidden_size: int, units: Whole = 50):
+        super().__init__(task, hidden_size, units, mean="observed", decay=True)
+
+
 def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | None = None) -> Tensor:
     """The states after the first 0 to S steps, from 0: (N, S + 1, H).
 

@@ -16,6 +16,7 @@ It draws no random numbers and changes nothing but its state: backward may compu
 Its parameters are among the core's, and trained with them; the core's `reset_parameters` leaves them as they are.
 """
 
+import math
 from typing import Any, Protocol, cast, runtime_checkable
 
 import torch
@@ -69,26 +70,42 @@ class Momentum(nn.Module):
     Args:
         mu: momentum constant, in [0, 1).
         s: step size, above 0.
+        learn: both are trained, from these values on, within these ranges; mu then starts above 0. Not in the paper.
 
     State: v of the last step, of g_t's shape; None means 0.
+
+    Parameter `free`, where they are trained: (logit mu, log s).
     """
 
     linear = True
 
-    def __init__(self, mu: Share, s: Positive):
+    def __init__(self, mu: Share, s: Positive, learn: bool = False):
         super().__init__()
         self.mu, self.s = number("mu", mu, 0, 1), number("s", s, above=0)
+        self.free = None
+        if learn:
+            start = number("mu that is learned", mu, 0, 1, above=0)
+            self.free = nn.Parameter(torch.tensor([math.log(start / (1 - start)), math.log(self.s)]))
+
+    def constants(self, g: Tensor) -> tuple[float | Tensor, float | Tensor]:
+        """mu and s as they are now, for inputs like g: numbers, or tensors () where they are trained."""
+        if self.free is None:
+            return self.mu, self.s
+        logit, log = self.free.to(g.dtype)
+        return torch.sigmoid(logit), log.exp()
 
     def forward(self, g: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        v = linear_recurrence(self.s * g, self.mu, state)
+        mu, s = self.constants(g)
+        v = linear_recurrence(s * g, mu, state)
         return v, v[-1]
 
     def step(self, g: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        v = self.s * g if state is None else self.mu * state + self.s * g
+        mu, s = self.constants(g)
+        v = s * g if state is None else mu * state + s * g
         return v, v
 
     def extra_repr(self) -> str:
-        return f"mu={self.mu}, s={self.s}"
+        return f"mu={self.mu}, s={self.s}" + (", learned" if self.free is not None else "")
 
 
 class Nesterov(nn.Module):

@@ -19,11 +19,11 @@ def linear_recurrence(x: Tensor, decay: Tensor | float, initial: Tensor | None =
 
     Args:
         x: (T, ...), T at least 1.
-        decay: one number for all steps, or (T,), float64, on the CPU.
+        decay: one number for all steps, or a tensor (), which may be learned; or (T,), float64, on the CPU.
         initial: u_{-1}, of x_t's shape; None means 0.
 
     Returns:
-        u: (T, ...), differentiable with respect to x and initial (any number of times).
+        u: (T, ...), differentiable with respect to x, initial and a learned decay (any number of times).
 
     Raises:
         ValueError: there are no steps, or initial is not like x_t.
@@ -42,15 +42,14 @@ def linear_recurrence(x: Tensor, decay: Tensor | float, initial: Tensor | None =
     for k, block in enumerate(torch.split(flat, BLOCK)):
         matrix = matrices[k % len(matrices), : len(block), : len(block)]
         u = matrix @ block
-        if carry is not None:
-            u = torch.addr(u, matrix[:, 0], carry, alpha=_at(decay, k * BLOCK))
+        if carry is not None and isinstance(decay, Tensor) and not decay.dim():
+            u = torch.addr(u, matrix[:, 0] * decay.to(matrix), carry)
+        elif carry is not None:
+            before = decay[k * BLOCK].item() if isinstance(decay, Tensor) else decay
+            u = torch.addr(u, matrix[:, 0], carry, alpha=before)
         blocks.append(u)
         carry = u[-1]
     return torch.cat(blocks).view(x.shape)
-
-
-def _at(decay: Tensor | float, step: int) -> float:
-    return decay[step].item() if isinstance(decay, Tensor) else decay
 
 
 def _matrices(decay: Tensor | float, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -59,6 +58,10 @@ def _matrices(decay: Tensor | float, dtype: torch.dtype, device: torch.device) -
         # A transform's tensors end with it, and are not kept.
         make = _constant_matrix.__wrapped__ if is_transformed() else _constant_matrix
         return make(decay, dtype, device)
+    if not decay.dim():
+        steps = torch.arange(BLOCK, device=decay.device)
+        powers = (steps.unsqueeze(1) - steps).clamp(min=0)
+        return (decay.double() ** powers).tril().to(dtype=dtype, device=device).unsqueeze(0)
     padded = torch.zeros(-(-decay.shape[0] // BLOCK) * BLOCK, dtype=torch.float64)
     padded[: decay.shape[0]] = decay
     return _products(padded.view(-1, BLOCK)).to(dtype=dtype, device=device)

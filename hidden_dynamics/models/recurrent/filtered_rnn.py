@@ -8,7 +8,7 @@ too small. The checks look at shapes, types and devices alone, so no GPU is wait
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +32,19 @@ S = TypeVar("S", bound=FilteredState)
 Start = Tensor | tuple[Tensor, ...] | list[Tensor]
 
 
+class Options(TypedDict, total=False):
+    """The arguments of every cell after its layers, as of `nn.LSTM`, and `backend`."""
+
+    bias: bool
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
+    proj_size: int
+    device: torch.device | str | int | None
+    dtype: torch.dtype | None
+    backend: Literal["fused", "reference"]
+
+
 class FilteredRNN(nn.Module, Generic[S]):
     """A recurrent core whose input passes through a filter; the contract of `nn.LSTM` and `nn.RNN`.
 
@@ -40,8 +53,7 @@ class FilteredRNN(nn.Module, Generic[S]):
     (`weight_ih_l0`, `weight_ih_l0_reverse`, `weight_ih_l1`, ...), and runs one of them, over (T, batch, d), in
     `_run(x, start, suffix)`. It has `State`, made of `own` tensors.
 
-    A cell by the name of its filter has `Filter`, the filter's class; the filter's arguments are among the cell's own
-    (`of_filter`), by name, in place of `filter`.
+    A cell by the name of its filter takes the filter's arguments by name, in place of `filter`.
 
     Args:
         input_size: d, features of the input.
@@ -59,10 +71,9 @@ class FilteredRNN(nn.Module, Generic[S]):
 
     Raises:
         ValueError: an argument is out of its range.
-        TypeError: an argument is none of the cell's or of its filter's.
+        TypeError: an argument is none of the cell's, or one of its filter's is missing.
     """
 
-    Filter: type[Any] | None = None
     State: type[S]
     own: int
     weight_ih_l0: Tensor
@@ -82,20 +93,18 @@ class FilteredRNN(nn.Module, Generic[S]):
         *,
         filter: InputFilter | None = None,
         backend: Literal["fused", "reference"] = "fused",
-        **of_filter: Any,
     ):
         super().__init__()
         _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
         _check_kinds(bidirectional, filter)
         if backend not in ("fused", "reference"):
             raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
-        if (self.Filter and filter is not None) or (not self.Filter and of_filter):
-            wrong = ", ".join(of_filter) or "a filter beside its own"
-            raise TypeError(f"{type(self).__name__} does not take {wrong}; what its filter takes is given by name")
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size, self.backend = bidirectional, proj_size, backend
-        self.filter: InputFilter = self.Filter(**of_filter) if self.Filter else Identity() if filter is None else filter
+        self.filter: InputFilter = Identity() if filter is None else filter
+        if device is not None and isinstance(self.filter, nn.Module):
+            self.filter.to(device=device)
         for index, suffix in enumerate(self.suffixes):
             self._make_layer(suffix, self._input_size(index), device=device, dtype=dtype)
         self.reset_parameters()

@@ -9,15 +9,15 @@ Gates, in torch's order (i, f, g, o), with y_t the filtered input and U, b_hh th
 This is the LSTM with a forget gate, which the released code and the paper's Appendix F use (its Eq. 2 has none).
 """
 
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, Unpack
 
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.choices import number
-from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp, like
+from hidden_dynamics.models.choices import Positive, Share, Whole, number
+from hidden_dynamics.models.momentum.filters import Adam, Identity, InputFilter, Momentum, Nesterov, RMSProp, like
 from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
-from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, Options
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.state import Direction, FilteredState, check_weights, map_tensors
 
@@ -28,6 +28,13 @@ class LSTMState(FilteredState):
     """The pair (h, c) as `nn.LSTM` has it, that also carries the filter's state: see `FilteredState`."""
 
 
+class LSTMOptions(Options, total=False):
+    """The arguments of every LSTM after its layers."""
+
+    forget_bias: float
+    forget_fill: Literal["both", "once"]
+
+
 class LSTM(FilteredRNN[LSTMState]):
     """An LSTM whose input passes through a filter; in the place of `nn.LSTM`.
 
@@ -36,7 +43,7 @@ class LSTM(FilteredRNN[LSTMState]):
     weight in any case, and where it is filtered already, that is the 4N x 4N identity.
 
     Args:
-        input_size, hidden_size, others, options: as of `FilteredRNN`.
+        input_size: as all others, of `FilteredRNN`.
         forget_bias: initial fill of the forget gate's bias.
         forget_fill: "both" fills both bias vectors (Appendix F and the released code), "once" bias_hh alone (Appendix A
             taken literally).
@@ -52,9 +59,11 @@ class LSTM(FilteredRNN[LSTMState]):
         self,
         input_size: int,
         hidden_size: int,
+        num_layers: int = 1,
         *others: Any,
         forget_bias: float = 1.0,
         forget_fill: Literal["both", "once"] = "both",
+        filter: InputFilter | None = None,
         **options: Any,
     ):
         if forget_fill not in ("both", "once"):
@@ -63,7 +72,7 @@ class LSTM(FilteredRNN[LSTMState]):
             number("forget_bias", forget_bias),
             forget_fill,
         )  # before: the first values need them
-        super().__init__(input_size, hidden_size, *others, **options)
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=filter, **options)
 
     @classmethod
     def from_torch(cls, lstm: nn.LSTM, **options: Any) -> Self:
@@ -158,34 +167,102 @@ class LSTM(FilteredRNN[LSTMState]):
 
 
 class MomentumLSTM(LSTM):
-    """LSTM with v_t = mu v_{t-1} + s (W x_t + b) (Eq. 9, Appendix F). Takes mu and s of `filters.Momentum`."""
+    """LSTM with v_t = mu v_{t-1} + s (W x_t + b) (Eq. 9, Appendix F); the rest is as of `LSTM`.
 
-    Filter = Momentum
+    Args:
+        mu: momentum constant, in [0, 1); the paper has 0.6 on MNIST and PMNIST, 0.3 on TIMIT.
+        s: step size, above 0; 0.6, 1.0, 0.1.
+        learn: train both, see `Momentum`.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        mu: Share,
+        s: Positive,
+        learn: bool = False,
+        **options: Unpack[LSTMOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Momentum(mu, s, learn), **options)
 
 
 class AdamLSTM(LSTM):
-    """LSTM whose input is filtered as Adam filters gradients (Eq. 15). Takes mu, s, beta and eps of `filters.Adam`."""
+    """LSTM whose input is filtered as Adam filters gradients (Eq. 15); the rest is as of `LSTM`.
 
-    Filter = Adam
+    Args:
+        mu: momentum constant, in [0, 1); the paper has 0.6 on MNIST and PMNIST, 0.3 on TIMIT.
+        s: step size, above 0; 0.6, 1.0, 0.1.
+        beta: averaging constant of the squares, in [0, 1); 0.1, 0.01, 0.999.
+        eps: see `Adam`.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        mu: Share,
+        s: Positive,
+        beta: Share,
+        eps: Positive = 1e-8,
+        **options: Unpack[LSTMOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Adam(mu, s, beta, eps), **options)
 
 
-class RMSPropLSTM(AdamLSTM):
-    """AdamLSTM with mu = 0 (Section 2.4). Takes s, beta and eps of `filters.RMSProp`."""
+class RMSPropLSTM(LSTM):
+    """AdamLSTM with mu = 0 (Section 2.4); the rest is as of `LSTM`.
 
-    Filter = RMSProp
+    Args:
+        s: step size, above 0; the paper has 0.6 on MNIST, 1.0 on PMNIST, 0.1 on TIMIT.
+        beta: averaging constant of the squares, in [0, 1); 0.9 (N = 256) and 0.99 (N = 128), 0.01, 0.999.
+        eps: see `Adam`.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        s: Positive,
+        beta: Share,
+        eps: Positive = 1e-8,
+        **options: Unpack[LSTMOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=RMSProp(s, beta, eps), **options)
 
 
 class NAGLSTM(LSTM):
-    """LSTM with Nesterov momentum that is never restarted (Section 2.4). Takes s of `filters.Nesterov`."""
+    """LSTM with Nesterov momentum that is never restarted (Section 2.4); the rest is as of `LSTM`.
 
-    Filter = Nesterov
+    Args:
+        s: step size, above 0.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        s: Positive,
+        **options: Unpack[LSTMOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Nesterov(s), **options)
 
 
 class SRLSTM(LSTM):
-    """LSTM with Nesterov momentum restarted every `restart` steps (Section 2.4). Takes s, restart and phase of
-    `filters.Nesterov`.
+    """LSTM with Nesterov momentum restarted every `restart` steps (Section 2.4); the rest is as of `LSTM`.
 
     Args:
+        s: step size, above 0; the paper has 1.0 on MNIST, 0.9 (N = 256) and 0.01 (N = 128) on PMNIST, 0.1 on TIMIT.
+        restart: steps between restarts, F; 2, 40 and 6, 2.
+        phase: see `Nesterov`.
         cell: "filter" is the paper's cell. "look_ahead" is that of the released code for the pixel and speech tasks
             (their `nlstm`), a look-ahead on the whole pre-activation:
 
@@ -193,24 +270,25 @@ class SRLSTM(LSTM):
 
             It involves the hidden state, so it is no filter on the input and only the reference backend can run it.
             gamma_t is that of the Nesterov filter.
-        options: of `LSTM` and the filter.
     """
-
-    Filter = Nesterov
 
     def __init__(
         self,
         input_size: int,
         hidden_size: int,
+        num_layers: int = 1,
         *others: Any,
+        s: Positive,
+        restart: Whole | None = None,
+        phase: int = 0,
         cell: Literal["filter", "look_ahead"] = "filter",
-        **options: Any,
+        **options: Unpack[LSTMOptions],
     ):
         if cell not in ("filter", "look_ahead"):
             raise ValueError(f"cell must be 'filter' or 'look_ahead', not {cell!r}")
         if cell == "look_ahead" and options.setdefault("backend", "reference") != "reference":
             raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
-        super().__init__(input_size, hidden_size, *others, **options)
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Nesterov(s, restart, phase), **options)
         self.cell = cell
 
     def filtered(self, index: int = 0) -> tuple[str, int]:

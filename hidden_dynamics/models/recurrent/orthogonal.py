@@ -9,13 +9,14 @@ With y the filtered input, Q orthogonal and h_0 = 0:
 MomentumRNN, Section 3.1; W has no bias (facts of the released code, Section 1).
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RMSProp, like
-from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
+from hidden_dynamics.models.choices import Positive, Share, Whole
+from hidden_dynamics.models.momentum.filters import Adam, InputFilter, Momentum, Nesterov, RMSProp, like
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, Options
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.state import Direction, FilteredState, Matrix, check_weights
@@ -32,6 +33,13 @@ class OrthogonalState(FilteredState):
         return self[0]
 
 
+class OrthogonalOptions(Options, total=False):
+    """The arguments of every orthogonal RNN after its layers."""
+
+    K: int | float | str
+    initialisation: Literal["cayley", "henaff"]
+
+
 class DTRIV(FilteredRNN[OrthogonalState]):
     """An RNN with an orthogonal recurrent matrix whose input passes through a filter; in the place of `nn.RNN`.
 
@@ -40,7 +48,7 @@ class DTRIV(FilteredRNN[OrthogonalState]):
     The fused backend filters all steps at once and differentiates the recurrence by hand.
 
     Args:
-        input_size, hidden_size, others, options: as of `FilteredRNN`.
+        input_size: as all others, of `FilteredRNN`.
         K: see `DynamicTrivialisation`.
         initialisation: of Q: "cayley" or "henaff".
 
@@ -62,13 +70,15 @@ class DTRIV(FilteredRNN[OrthogonalState]):
         self,
         input_size: int,
         hidden_size: int,
+        num_layers: int = 1,
         *others: Any,
         K: int | float | str = 1,
         initialisation: Literal["cayley", "henaff"] = "cayley",
+        filter: InputFilter | None = None,
         **options: Any,
     ):
         self.of_matrix = K, initialisation  # before: the layers need it
-        super().__init__(input_size, hidden_size, *others, **options)
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=filter, **options)
         self.record_gradients, self.gradient_norms = False, None
 
     def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None:
@@ -151,28 +161,97 @@ class DTRIV(FilteredRNN[OrthogonalState]):
 
 
 class MomentumDTRIV(DTRIV):
-    """DTRIV with v_t = mu v_{t-1} + s W x_t (Eq. 9). Takes mu and s of `filters.Momentum`."""
+    """DTRIV with v_t = mu v_{t-1} + s W x_t (Eq. 9); the rest is as of `DTRIV`.
 
-    Filter = Momentum
+    Args:
+        mu: momentum constant, in [0, 1); the paper has 0.3 on PMNIST (N = 512).
+        s: step size, above 0; 0.3.
+        learn: train both, see `Momentum`.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        mu: Share,
+        s: Positive,
+        learn: bool = False,
+        **options: Unpack[OrthogonalOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Momentum(mu, s, learn), **options)
 
 
 class AdamDTRIV(DTRIV):
-    """DTRIV whose input is filtered as Adam filters gradients (Eq. 15). Takes mu, s, beta and eps of `filters.Adam`."""
+    """DTRIV whose input is filtered as Adam filters gradients (Eq. 15); the rest is as of `DTRIV`.
 
-    Filter = Adam
+    Args:
+        mu: momentum constant, in [0, 1); the paper has 0.3 on PMNIST (N = 512).
+        s: step size, above 0; 0.3.
+        beta: averaging constant of the squares, in [0, 1); 0.8.
+        eps: see `Adam`.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        mu: Share,
+        s: Positive,
+        beta: Share,
+        eps: Positive = 1e-8,
+        **options: Unpack[OrthogonalOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Adam(mu, s, beta, eps), **options)
 
 
 class RMSPropDTRIV(DTRIV):
-    """AdamDTRIV with mu = 0 (Section 2.4). Takes s, beta and eps of `filters.RMSProp`."""
+    """AdamDTRIV with mu = 0 (Section 2.4); the rest is as of `DTRIV`.
 
-    Filter = RMSProp
+    Args:
+        s: step size, above 0; the paper has 0.3 on PMNIST (N = 512).
+        beta: averaging constant of the squares, in [0, 1); 0.9.
+        eps: see `Adam`.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        s: Positive,
+        beta: Share,
+        eps: Positive = 1e-8,
+        **options: Unpack[OrthogonalOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=RMSProp(s, beta, eps), **options)
 
 
 class SRDTRIV(DTRIV):
-    """DTRIV with Nesterov momentum restarted every `restart` steps (Section 2.4). Takes s, restart and phase of
-    `filters.Nesterov`."""
+    """DTRIV with Nesterov momentum restarted every `restart` steps (Section 2.4); the rest is as of `DTRIV`.
 
-    Filter = Nesterov
+    Args:
+        s: step size, above 0; the paper has 0.3 on PMNIST (N = 512).
+        restart: steps between restarts, F; 2.
+        phase: see `Nesterov`.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        s: Positive,
+        restart: Whole | None = None,
+        phase: int = 0,
+        **options: Unpack[OrthogonalOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Nesterov(s, restart, phase), **options)
 
 
 def _record_norm(h: Tensor, norm: Tensor) -> None:
