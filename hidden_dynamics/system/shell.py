@@ -12,9 +12,9 @@ def environment_of_jobs(root: str, settings: Mapping[str, object], environments:
     """A shell command that prepares a job, as Snakemake's prefix of every command.
 
     Every job finds the library, modules in the working directory, and the settings as they are after Snakemake's
-    command line, in conda environments and on cluster nodes too. Without conda, `python` is the one that runs Snakemake. With
-    conda, it is that of the job's environment: a job is told where environments are, and stops if it finds itself
-    elsewhere (scripts/_bootstrap.py); packages of the user's own (~/.local) would come before theirs.
+    command line, in conda environments and on cluster nodes too. Without conda, `python` is the one that runs
+    Snakemake. With conda, it is that of the job's environment: a job is told where environments are, and stops if it
+    finds itself elsewhere (scripts/_bootstrap.py); packages of the user's own (~/.local) would come before theirs.
 
     Args:
         root: of the repository.
