@@ -10,6 +10,7 @@ import yaml
 from conftest import ROOT
 from markup import tables
 
+import hidden_dynamics
 from hidden_dynamics.claims.verdict import Outcome, read_verdicts
 from hidden_dynamics.results.rows import read_rows
 
@@ -32,7 +33,7 @@ def anchors(document: Path) -> set[str]:
 
 
 def test_the_citation_is_of_this_package():
-    assert (CITATION["version"], CITATION["license"]) == (PROJECT["version"], PROJECT["license"])
+    assert (CITATION["version"], CITATION["license"]) == (hidden_dynamics.__version__, PROJECT["license"])
     for work in (CITATION, *CITATION["references"]):
         assert {"title", "authors"} <= work.keys()
 
