@@ -8,6 +8,7 @@ words.
 import os
 import re
 import sys
+from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -28,6 +29,7 @@ ALIASES = {
     "docs/evidence/evening/README.md": "evidence/evening/index.html",
 }
 LINK = re.compile(r"(!?\[[^\]\n]*(?:\n[^\]\n]*)?\])\(([^)\s]+)\)")
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 IMAGE = re.compile(r'(<img src=")([^"]+)(")')
 
 
@@ -57,6 +59,16 @@ def on_page_markdown(text: str, page: Any, config: Any, files: Any) -> str:
 
     text = IMAGE.sub(image, LINK.sub(link, text))
     return text + variants() if site_path == "variants.md" else text
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Turn a page's formulas from LaTeX into MathML, which browsers draw without a script."""
+    from latex2mathml.converter import convert
+
+    def formula(match: re.Match[str]) -> str:
+        return convert(unescape(match[2]), display="block" if match[1] == "div" else "inline")
+
+    return FORMULA.sub(formula, html)
 
 
 def address_of(target: str, source: str, site_path: str, known: set[str]) -> str | None:
