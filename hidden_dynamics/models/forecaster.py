@@ -1,4 +1,4 @@
-"""What networks of irregular series have in common, and what they ask of a task."""
+"""The base of networks of irregular series, and what they ask of a task."""
 
 from typing import Protocol
 

@@ -45,11 +45,7 @@ class ImageOutput(NamedTuple):
 
 
 def output_of(network: nn.Module, images: Tensor) -> ImageOutput:
-    """A network's output for images.
-
-    Raises:
-        UserError: it gives something else than an `ImageOutput`.
-    """
+    """A network's output for images; a UserError where it is no `ImageOutput`."""
     output = network(images)
     if not isinstance(output, ImageOutput):
         raise UserError(
@@ -89,7 +85,6 @@ class ImageNetwork(nn.Module):
     """Stem, body and head; the body is what derived classes add.
 
     Args:
-        task: gives the channels of an image and the number of classes.
         hidden_size: channels of stem and body.
         padding: of the stem's first convolution.
         augmented: channels of the head beyond `hidden_size`.
@@ -150,10 +145,6 @@ class ODENet(ImageNetwork):
     Args:
         augmented: channels of zeros added to h(0) (Dupont et al. 2019). The head sees them too, which the paper does
             not say; its parameters are 0.22M either way.
-        solver: of `hidden_dynamics.models.continuous.Solver`.
-
-    Attributes:
-        function_evaluations: of f.
     """
 
     def __init__(self, task: ImageTask, hidden_size: int, padding: int, solver: SolverSettings, augmented: int = 0):
@@ -181,20 +172,14 @@ class InitialAttention(nn.Sequential):
 class ACEODENet(TrainedInTurn, ImageNetwork):
     """h(1) of a hidden state and an attention that evolve together, a(0) = q(h(0)) (Sections 3.2 and 4.1).
 
+    q is trained in the hidden part, with all parameters that are neither f's nor g's (Algorithm 1).
+
     Args:
-        f_layers, g_layers, q_layers: convolutions of the main dynamics, of the attention's and of q.
+        solver: h and a share its steps.
         penalty: `weight`, lambda; `norm`, 1 or 2; `of`: "parameters", the norm of theta_g as one vector (Equation 6),
             or "logits", that of what the head makes of a(1), all (batch, classes) entries as one vector (the released
             code).
-        solver: of `hidden_dynamics.models.continuous.Solver`; h and a share its steps.
-        q_trained_with: the part that q's parameters are trained with: "hidden", with all others that are neither f's
-            nor g's (Algorithm 1), or "attention".
-
-    Attributes:
-        function_evaluations: of the pair (f, g).
-
-    Raises:
-        ValueError: an argument is out of its range.
+        f_layers, g_layers, q_layers: convolutions of the main dynamics, of the attention's and of q.
     """
 
     def __init__(

@@ -41,9 +41,7 @@ class Dropouts:
 
     Attributes:
         embedding: a word, wherever it stands in the segment.
-        input: an entry of what enters the first layer, at all steps.
-        layer: the same of what enters the other layers.
-        output: the same of what enters the readout.
+        input, layer, output: an entry of what enters the first layer, the other layers, the readout, at all steps.
         weight: an entry of a layer's hidden-to-hidden weight. The way of the input, where a filter's momentum is, keeps
             its weights.
     """
@@ -79,12 +77,9 @@ class LanguageModel(nn.Module):
     """An embedding, layers of LSTM, and a readout tied to the embedding.
 
     Args:
-        task: gives the number of words, V.
         core: `core(input_size, hidden_size, **options)` makes a layer: `LSTM` of
             hidden_dynamics.models.recurrent.lstm or a class derived from it.
         hidden_size: of all layers but the last, which has `embedding_size`, because its states are compared with E.
-        embedding_size: of a word.
-        layers: L, at least 1.
         dropouts: probabilities by the names of `Dropouts`; those not named are 0.
         initialisation: "uniform" draws all weights and biases of a layer within 1/sqrt(N), torch's default and
             AWD-LSTM's; "orthogonal" leaves the core's own.

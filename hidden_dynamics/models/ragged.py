@@ -55,11 +55,7 @@ def segments(lengths: Tensor, segment_rows: int) -> list[tuple[int, int, int]]:
     """The segments (start, end, number of sequences) that cover all sequences at the least cost.
 
     A segment costs (end - start) * sequences rows, and `segment_rows` for itself. Exact: of all ways to cut time at
-    lengths, by dynamic programming over the end of the last segment.
-
-    Args:
-        lengths: (batch,), in descending order.
-        segment_rows: what a segment costs by itself, in rows.
+    the `lengths`, (batch,), descending, by dynamic programming over the end of the last segment.
     """
     ends, counts = np.unique(lengths.numpy(), return_counts=True)
     ends = np.concatenate([[0], ends])

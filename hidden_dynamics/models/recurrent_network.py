@@ -74,10 +74,8 @@ class RecurrentNetwork(nn.Module):
         return self.readout(state.h[0] if hasattr(state, "h") else h[-1])
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task).
-
-        The core's own groups, where it has `parameter_groups()`; the readout is in "main".
-        """
+        """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task): the core's
+        own groups, where it has `parameter_groups()`; the readout is in "main"."""
         own = hasattr(self.core, "parameter_groups")
         groups = self.core.parameter_groups() if own else {"main": list(self.core.parameters())}
         return {**groups, "main": [*groups["main"], *self.readout.parameters()]}

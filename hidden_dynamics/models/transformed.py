@@ -7,8 +7,8 @@ from torch import Tensor
 
 
 def is_transformed() -> bool:
-    """Whether a transform of torch.func is at work, or torch.export: what branches on a tensor's values, overwrites one
-    or has a backward of its own cannot be followed."""
+    """Whether torch.export or a transform of torch.func is at work, which cannot follow branches on a tensor's values,
+    tensors that are overwritten, and a backward of one's own."""
     return torch.compiler.is_exporting() or torch._C._are_functorch_transforms_active()  # pyright: ignore[reportPrivateUsage]  # no public name
 
 
@@ -18,7 +18,7 @@ def double_backward(
     gradients: Sequence[Tensor],
     needed: Sequence[bool],
 ) -> tuple[Tensor | None, ...]:
-    """What a backward gives that is itself to be differentiated (`create_graph`): by autograd, through `function`.
+    """The gradients that a backward gives when it is itself to be differentiated (`create_graph`): by autograd.
 
     Args:
         function: what forward computes, by operations that autograd knows.

@@ -57,10 +57,8 @@ def _build_one(group: str, parameters: list[nn.Parameter], settings: dict[str, A
 
 @functools.cache
 def _without_compiler(optimiser: type[torch.optim.Optimizer]) -> type[torch.optim.Optimizer]:
-    """The optimiser with its methods as torch defines them, without what torch wraps around them for `torch.compile`.
-
-    At their first call the wrappers import the compiler, which nothing here uses and which takes a process 1 to 2 s.
-    """
+    """The optimiser with its methods as torch defines them, without what torch wraps around them for `torch.compile`:
+    at their first call the wrappers import the compiler, which nothing here uses and which takes a process 1 to 2 s."""
     wrapped = ("add_param_group", "load_state_dict", "state_dict", "zero_grad")
     methods = {name: inspect.unwrap(getattr(optimiser, name)) for name in wrapped}
     step = torch.no_grad()(inspect.unwrap(optimiser.step))
@@ -81,13 +79,10 @@ def learn(
     batch: Batch,
     settings: Training,
 ) -> float:
-    """One iteration on a batch; returns the loss before it. A loss that is not finite changes nothing.
+    """Take one iteration on a batch; its loss before. A loss that is not finite changes nothing.
 
     Alternating training (ACE-NODE, Algorithm 1) takes one for each of the network's parts in turn, the others held
     fixed. The loss is then that of the first part, or the first one that is not finite: parts before it have learnt.
-
-    Args:
-        settings: `alternating` and `clip_norm` of the training.
     """
     losses = list[float]()
     for part in network.parts() if settings.get("alternating") else [None]:

@@ -23,8 +23,10 @@ PUT_BACK, THERE = "put back", "there already"
 
 
 def pack(file: Path, runs: Iterable[Run]) -> list[str]:
-    """Write the checkpoints of those of the runs that have one, whose ids it gives. A `UserError` where there is none,
-    one is damaged, or the file would lie in the repository."""
+    """Write the checkpoints that the runs have; the ids of these runs.
+
+    A `UserError` where there is none, one is damaged, or the file would lie in the repository.
+    """
     if file.resolve().is_relative_to(ROOT):
         raise UserError(f"{file} is in the repository, whose history would keep it: name one outside.", file)
     packed: list[str] = []
@@ -44,8 +46,8 @@ def pack(file: Path, runs: Iterable[Run]) -> list[str]:
 
 
 def put_back(file: Path, root: Path, configuration: Configuration) -> dict[str, str]:
-    """Put checkpoints in the directories of their runs, where these are specified and coded as there, and their data
-    are, where they are prepared; one that is there and as far stays.
+    """Put checkpoints in the directories of their runs, where specification and code are as there, and the data, where
+    they are prepared; one that is there and as far stays.
 
     Args:
         root: where the results directory is.
@@ -65,7 +67,7 @@ def put_back(file: Path, root: Path, configuration: Configuration) -> dict[str, 
 
 
 def _members(file: Path) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of what is in it, one after another: no member is larger than the file."""
+    """Name and content of its members, one after another: none is larger than the file."""
     try:
         with tarfile.open(file, mode="r:") as archive:
             for member in archive:

@@ -14,13 +14,8 @@ LEAST_SHARE = 1e-12  # a gradient that is nothing is this share of another
 
 
 def place_of(metrics: Sequence[Mapping[str, float]], report: Report) -> int | None:
-    """The place of the reported evaluation in `metrics`, the first of several equal ones.
-
-    None without any evaluation that gave a finite number.
-
-    Args:
-        report: `metric` and `rule` (max, min or last).
-    """
+    """The index in `metrics` of the evaluation to report, the first of equal ones; None where none gave a finite
+    number."""
     name, pick = report["metric"], {"max": max, "min": min}.get(report["rule"])
     candidates = [place for place, row in enumerate(metrics) if math.isfinite(row[name])]
     if not candidates:
@@ -69,14 +64,11 @@ def of_history(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike
 
 
 def averaging_is_due(losses: Sequence[float], nonmonotone: int) -> bool:
-    """True where the averaging of the weights begins after the last of `losses`, the validation losses so far.
+    """Whether the averaging of the weights begins after the last of `losses`, the validation losses so far.
 
     Non-monotonically triggered averaged SGD (Merity, Keskar and Socher 2018, Algorithm 1; MomentumRNN follows it on
-    Penn Treebank): once the loss is above its minimum of all but the last n evaluations, the weights' average over the
-    steps that follow is what is evaluated. The steps themselves go on as before.
-
-    Args:
-        nonmonotone: n, the evaluations before the last among which a lower loss does not count.
+    Penn Treebank): once the loss is above its minimum of all but the last `nonmonotone` evaluations, the weights'
+    average over the steps that follow is what is evaluated. The steps themselves go on as before.
     """
     *before, last = losses
     return len(before) > nonmonotone and last > min(before[:-nonmonotone])

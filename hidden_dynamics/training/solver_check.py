@@ -31,7 +31,8 @@ ADAPTIVE, FIXED = ("0.1", "0.01"), ("0.5", "0.25")  # of the tolerance, or of th
 
 
 def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> dict[str, Any] | None:
-    """The record of the check on the first items of the test set, with the weights that the training left.
+    """The record of the check on the first items of the test set, with the weights that the training left; None where
+    there is no ODE, no evaluation gave a finite number, or the task is none that is partly tested.
 
     How many items does not depend on a clock. A part of the check is left out where it would exceed the check's share
     of the run's time, by what the parts before it took, the first by the run's evaluations. What a part raises is
@@ -41,8 +42,7 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
         `solver`, its settings; `items`; `metric`, the test's of the kind that is reported; `error`, the share of the
         state that is lost forwards and backwards; `at`, metrics and evaluations of the dynamics (`nfe`) as trained
         ("1") and finer, by the share of tolerance or step; `missing`, why one of these was not made, and `failures`,
-        why one was not solved; `seconds`. None where there is no ODE, no evaluation gave a finite number, or the
-        task is none that is partly tested.
+        why one was not solved; `seconds`.
     """
     report = spec["training"]["report"]
     if not isinstance(task, PartlyTestedTask) or place_of(history.metrics, report) is None:

@@ -52,8 +52,8 @@ class Integral(nn.Module):
         """y(1), of the shape of y(0).
 
         Raises:
-            SolverFailure: the end could not be reached; where the adjoint problem could not be solved, backward()
-                raises it.
+            SolverFailure: the end could not be reached; backward() raises it where the adjoint problem could not be
+                solved.
         """
         if isinstance(y, Tensor):
             return self._solve(y, None)
@@ -165,7 +165,7 @@ class _Watched(nn.Module):
             self.forward_going = False
 
     def start_backwards(self, shapes: Sequence[torch.Size] | None, _: object) -> None:
-        """From here on, they belong to an adjoint problem."""
+        """From here on, evaluations and steps belong to an adjoint problem."""
         self.shapes, self.steps = shapes, 0
 
     def forward(self, t: Tensor, y: Tensor) -> Tensor:
@@ -182,7 +182,7 @@ class _Watched(nn.Module):
         return torch.cat([part.flatten() for part in rates])
 
     def callback_step(self, t: Tensor, y: Tensor, dt: Tensor) -> None:
-        """torchdiffeq calls it before each step, accepted later or not."""
+        """Called by torchdiffeq before each step, accepted later or not."""
         self._look(t.detach(), [y], dt, "forward")
 
     def callback_step_adjoint(self, t: Tensor, y: Sequence[Tensor], dt: Tensor) -> None:
@@ -208,9 +208,7 @@ class _Watched(nn.Module):
 
 
 def _check_shapes(rates: Sequence[Tensor], shapes: Sequence[torch.Size]) -> None:
-    """Raises:
-    ValueError: the dynamics do not give dy/dt in the shapes of y.
-    """
+    """A ValueError where the dynamics do not give dy/dt in the shapes of y."""
     found = [rate.shape for rate in rates]
     if found != list(shapes):
         needed, given = (", ".join(str(tuple(shape)) for shape in each) for each in (shapes, found))
@@ -218,9 +216,7 @@ def _check_shapes(rates: Sequence[Tensor], shapes: Sequence[torch.Size]) -> None
 
 
 def _check_rows(times: int, offsets: Tensor, series: Tensor, size: int) -> None:
-    """Raises:
-    ValueError: see `Integral.of_rows`.
-    """
+    """A ValueError where the rows are none of `Integral.of_rows`."""
     rows = len(series)
     if len(offsets) != times + 1 or offsets[0] != 0 or offsets[-1] != rows or (offsets.diff() < 0).any():
         raise ValueError(

@@ -25,12 +25,7 @@ CHOICES = {"attention": ("evolving", "fc", "fixed"), "mixing": MIXINGS, "rate": 
 
 
 class FixedAttention(nn.Module):
-    """dh/dt = f(t, h'), h' = rule(h, a), a = corr(h), detached, at every time.
-
-    Args:
-        f: of the shape of h.
-        rule: how the attention is applied.
-    """
+    """dh/dt = f(t, h'), h' = rule(h, a), a = corr(h), detached, at every time; h is (K, N, d)."""
 
     def __init__(self, f: nn.Module, rule: Rule):
         super().__init__()

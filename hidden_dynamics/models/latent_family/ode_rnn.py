@@ -41,7 +41,8 @@ class GRUUnit(nn.Module):
 
 
 class Passed(NamedTuple):
-    """
+    """The states of a rollout.
+
     Attributes:
         mean, std: (N, S), the state of each series in the end.
         before: (R, S), the mean of each row's series as the union time visited before left it, 0 where there is none.
@@ -92,11 +93,8 @@ class ODERNNEncoder(nn.Module):
     """Mean and standard deviation of the latent state z(0) of each series.
 
     Args:
-        features: D, of a row.
-        size: of the ODE-RNN's mean, and of its standard deviation.
+        features, size, layers, units, gru_units: of the ODE-RNN (`ODERNNCore`).
         latent: of z.
-        layers, units: of the ODE-RNN's dynamics, which have `layers` + 2 linear maps.
-        gru_units: hidden units of the GRU unit's networks.
         z0_units: hidden units between the ODE-RNN's state and that of z(0).
     """
 
@@ -122,20 +120,16 @@ class ODERNNEncoder(nn.Module):
 
 
 class ODERNN(LatentNetwork):
-    """Each row is predicted from the state in which the union time before left its series.
+    """An ODE-RNN that predicts each row from the state in which the union time before left its series.
 
     A series is classified by its last state, a row by the state after it was seen.
 
     Args:
-        task: its rows, and what of it is classified.
-        hidden_size: S, of the state's mean, and of its standard deviation.
-        layers, units: of the dynamics, which have `layers` + 2 linear maps.
-        gru_units: hidden units of the GRU unit's networks.
+        hidden_size, layers, units, gru_units: of the `ODERNNCore`.
         decoder_units: hidden units between the state and what is predicted.
         steps: "forwards", by the true gaps; "backwards", as released: those of a rollout backwards, one visit late
             (hidden_dynamics.models.latent_family.lockstep.gaps).
-        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.layers.classifier); of series,
-            always the latter.
+        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.layers.classifier); of series, always the latter.
     """
 
     def __init__(
@@ -156,11 +150,8 @@ class ODERNN(LatentNetwork):
         self.classifies(task, hidden_size, hidden_size, classifier)
 
     def forward(self, batch: SeriesBatch) -> Prediction:
-        """What is predicted of the context's rows: at the first union time, what is observed itself, as released.
-
-        Raises:
-            ValueError: the targets are not the context.
-        """
+        """The prediction of the context's rows: at the first union time, what is observed itself, as released. A
+        ValueError where the targets are not the context."""
         context = self.accepted(batch.reconstructed())
         passed = self.core(context, self.way)
         values = self.decoder(passed.before)

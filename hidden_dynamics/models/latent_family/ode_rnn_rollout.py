@@ -75,10 +75,9 @@ class _Rollout(torch.autograd.Function):
 class Run:
     """One rollout; `forward` leaves on the tape what `backward` needs.
 
-    What `forward` returns is not left: it will know this run, and none of both would be freed.
+    The output is not kept here: it refers to this run, and the cycle would never be freed.
 
     Args:
-        plan: of the batch.
         series: (R,), of the rows as in the batch.
         rows: the states at the rows are wanted.
         kept: there will be a derivative.
@@ -121,7 +120,7 @@ class Run:
         return state, left, after
 
     def _use(self, weights: tuple[Tensor, ...]) -> None:
-        """These are the weights of all linear maps: those of the flow, two of the gates, two of the candidate."""
+        """Use these weights of all linear maps: those of the flow, two of the gates, two of the candidate."""
         self.matrices, self.biases = weights[::2], weights[1::2]
         self.maps = [w.t() for w in self.matrices]
         self.size, self.last = self.maps[0].shape[0], len(self.maps) - 5
@@ -208,7 +207,7 @@ class Run:
         self.noted[1].append(list(zip(upstream, entering, strict=True)))
 
     def _add_up(self) -> None:
-        """The gradients of the weights at the events since the last time."""
+        """Add up the gradients of the weights at the events since the last time."""
         for noted, gradients in zip(self.noted, (self.gradients[:-8], self.gradients[-8:]), strict=True):
             for pairs, w, b in zip(zip(*noted, strict=True), gradients[::2], gradients[1::2], strict=bool(noted)):
                 d, x = (torch.cat(each) for each in zip(*pairs, strict=True))

@@ -24,7 +24,7 @@ class PoissonDynamics(nn.Module):
     Args:
         flow: f.
         rate: r, the logarithms of the rates.
-        latent: of [z, l]: l is its second half.
+        latent: the size of [z, l]: l is its second half.
     """
 
     def __init__(self, flow: nn.Module, rate: nn.Module, latent: int):
@@ -93,7 +93,7 @@ class LatentODEPoisson(LatentODE):
         return -WEIGHT * self.process_log_likelihood(rows, end, targets)
 
     def process_log_likelihood(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
-        """In nats, averaged over samples, series and features: ().
+        """The process's log-likelihood in nats, averaged over samples, series and features: ().
 
         Args:
             rows: the state at the targets, (K, R, 2 L + D).

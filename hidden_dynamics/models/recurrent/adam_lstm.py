@@ -154,8 +154,8 @@ def _filter_again(
 
 
 def _filtered_back(adam: Adam, da: Tensor, g: Tensor, p: Tensor, n: Tensor, dp: Tensor, e: Tensor):
-    """dg of each step, and dp and e as the block before gets them, from what the block after has left. g, p and n
-    are overwritten."""
+    """dg of each step, and dp and e as the block before gets them, from what the block after has left. g, p and n are
+    overwritten."""
     p.div_(n)
     dp_each = n.rsqrt_().mul_(da)
     e_each = p.mul_(dp_each)

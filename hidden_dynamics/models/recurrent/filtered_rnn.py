@@ -1,9 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""The base of all recurrent cells: a filter on the input, layers and directions, packed sequences, states and layouts;
-inputs and states are checked before a kernel sees them.
+"""The base of all recurrent cells: a filter on the input, layers and directions, packed sequences, states and layouts.
 
 Below `nn.LSTM`, torch's kernels do not look at what they are given: they read and write past the end of a state that is
-too small. The checks look at shapes, types and devices alone, so no GPU is waited for.
+too small. So inputs and states are checked before: their shapes, types and devices alone, so that no GPU is waited for.
 """
 
 import warnings
@@ -176,7 +175,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         return PackedSequence(h, batch_sizes, order, back), end.reordered(back)
 
     def _run_layers(self, x: Tensor, state: S | None, lengths: Tensor | None = None) -> tuple[Tensor, S]:
-        """Over (T, batch, d); `lengths`, (batch,), descending, where the sequences are padded."""
+        """Run all layers over (T, batch, d); `lengths`, (batch,), descending, where the sequences are padded."""
         ways, suffixes = 1 + self.bidirectional, self.suffixes
         if state is None:
             state = self.State(self.own * (x.new_zeros(len(suffixes), x.shape[1], self.hidden_size),))
@@ -198,7 +197,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         return self._run_ragged(x, start, suffix, lengths)
 
     def _run_ragged(self, x: Tensor, start: Direction, suffix: str, lengths: Tensor | None) -> tuple[Tensor, Direction]:
-        """In segments, each of the sequences that reach to its end: a state after the last step of each is wanted."""
+        """Run segments, each of the sequences that reach to its end: a state after the last step of each is wanted."""
         if lengths is None or len(lengths) == 0 or lengths[0] == lengths[-1]:
             return self._run(x, start, suffix)
         outputs, finished, sizes = list[Tensor](), list[tuple[tuple[Tensor, ...], Any]](), list[int]()
@@ -213,16 +212,17 @@ class FilteredRNN(nn.Module, Generic[S]):
         return torch.cat(outputs), Direction(*joined(finished[::-1], sizes[::-1]), matrix=start.matrix)
 
     def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
-        """One layer in one direction, from h (T, batch, N) of every step to the state after the last."""
+        """Run one layer in one direction, to h (T, batch, N) of every step and the state after the last."""
         raise NotImplementedError
 
     def filtered(self, index: int = 0) -> tuple[str, int]:
-        """What the filter runs over, and its channels, in the layer and direction at that place of the state."""
+        """The name of what the filter runs over, and its channels, in the layer and direction at that place of the
+        state."""
         raise NotImplementedError
 
     @property
     def maker(self) -> str:
-        """What a state of the filter means: which filter's it is, and of what."""
+        """The meaning of a filter's state: which filter's it is, and of what."""
         name = type(self.filter).__name__
         return name if isinstance(self.filter, Identity) else f"{name} of the {self.filtered()[0]}"
 
@@ -232,7 +232,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         return [[each for name, each in self.named_parameters() if name.endswith(end)] for end in self.suffixes]
 
     def flatten_parameters(self) -> None:
-        """Nothing: the weights are handed to torch's kernels as they lie."""
+        """Do nothing: the weights are handed to torch's kernels as they lie."""
 
     def _check_input(self, x: Any) -> None:
         needed, first = kind(self.weight_ih_l0), self.batch_first
@@ -270,7 +270,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         return f"{type(self).__name__}({self.extra_repr()})"
 
     def extra_repr(self) -> str:
-        """As torch's, and what differs from its."""
+        """The arguments as torch shows them, and what differs from torch's."""
         given: dict[str, Any] = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0}
         given |= {"bidirectional": False, "backend": "fused"}
         shown = [f"{key}={getattr(self, key)}" for key, usual in given.items() if getattr(self, key) != usual]

@@ -67,10 +67,10 @@ class LSTM(FilteredRNN[LSTMState]):
 
     @classmethod
     def from_torch(cls, lstm: nn.LSTM, **options: Any) -> Self:
-        """The same layers with the same weights, and a filter.
+        """The layers of an `nn.LSTM` without projections, their weights, and a filter; `requires_grad` is not taken
+        over.
 
         Args:
-            lstm: without projections; its `requires_grad` is not taken over.
             options: those of the filter, `backend`, ...
         """
         names = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional")
@@ -89,8 +89,8 @@ class LSTM(FilteredRNN[LSTMState]):
                 self.register_parameter(name + suffix, nn.Parameter(torch.empty(shape, **factory)))
 
     def reset_parameters(self) -> None:
-        """Appendix A and F: weight_ih orthogonal, weight_hh the 4N x N identity (so I in the input gate's block, 0 in
-        the others), biases 0 but for the forget gate's. A filter's own parameters stay."""
+        """Draw the weights of Appendix A and F: weight_ih orthogonal, weight_hh the 4N x N identity (so I in the input
+        gate's block, 0 in the others), biases 0 but for the forget gate's. A filter's own parameters stay."""
         for name, parameter in self.named_parameters(recurse=False):
             if name.startswith("weight_ih"):
                 _orthogonal(parameter)

@@ -139,17 +139,13 @@ def kind(tensor: Tensor) -> str:
 
 
 def check_weights(x: Tensor, suffix: str, weights: Sequence[Tensor], shapes: Sequence[tuple[int, ...]]) -> None:
-    """Raises:
-    ValueError: one of a layer's weights has another shape, or another type or device than its input.
-    """
+    """A ValueError where one of a layer's weights has another shape, or another type or device than its input."""
     for weight, shape in zip(weights, shapes, strict=True):
         if weight.shape != shape or (weight.dtype, weight.device) != (x.dtype, x.device):
             raise ValueError(f"a weight of the layer {suffix[1:]} must be {shape} {kind(x)}, not {described(weight)}")
 
 
 def check_like(name: str, given: object, needed: object) -> None:
-    """Raises:
-    ValueError: `given` is described otherwise than `needed`.
-    """
+    """A ValueError where `given` is described otherwise than `needed`."""
     if described(given) != described(needed):
         raise ValueError(f"{name} must be {described(needed)}, not {described(given)}")

@@ -58,7 +58,7 @@ class DynamicTrivialisation(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """A = 0, and base = exp of the initial skew-symmetric matrix, computed in float64."""
+        """Set A = 0, and base = exp of the initial skew-symmetric matrix, computed in float64."""
         with torch.no_grad():
             self.base.copy_(rotations(angles(self.initialisation, self.size // 2), self.size))
             self.skew.zero_()
@@ -84,7 +84,7 @@ class DynamicTrivialisation(nn.Module):
 
     @property
     def version(self) -> tuple[int, ...]:
-        """Two calls of `forward` between which this has not changed give the same matrix."""
+        """What does not change between two calls of `forward` that give the same matrix."""
         return self.skew._version, self.base._version, self.skew.data_ptr()
 
     def skew_matrix(self) -> Tensor:
@@ -108,8 +108,8 @@ class DynamicTrivialisation(nn.Module):
 
 
 def _rotated(base: Tensor, a: Tensor) -> Tensor:
-    """In float64: in float32 it would be off from orthogonal by up to 1e-4. At A = 0, the value and the derivative are
-    those of base (I + A)."""
+    """base exp(A) in float64, from which float32 would be off by up to 1e-4. At A = 0, value and derivative are those
+    of base (I + A)."""
     if not a.any():
         return base + base @ a
     return (base.double() @ exponentials(a.double())[-1]).to(base.dtype)
@@ -137,11 +137,7 @@ def exponentials(a: Tensor) -> list[Tensor]:
 
 
 def rebase_interval(K: int | float | str) -> int | float:
-    """K as an integer, at least 1, or math.inf.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """K as an integer, at least 1, or math.inf; a ValueError where it is neither."""
     if K in (math.inf, "inf", "∞"):
         return math.inf
     if isinstance(K, bool) or not isinstance(K, int) or K < 1:

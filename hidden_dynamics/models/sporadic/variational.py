@@ -18,7 +18,8 @@ class Gaussian(NamedTuple):
 
 
 class Inferred(NamedTuple):
-    """
+    """Predictions of rows, and the divergence that the bound needs.
+
     Attributes:
         p: (R, 2 D), mean and logvar of each row given one sample of the latent variables, or their means.
         divergence: of the posterior from the prior, of the whole batch, in nats.
@@ -38,12 +39,7 @@ class Variational(Forecaster):
 
 
 class BackwardGRU(nn.Module):
-    """A GRU that begins at the last row of each series and ends at the first.
-
-    Args:
-        inputs: entries of a row.
-        size: of its state.
-    """
+    """A GRU that begins at the last row of each series and ends at the first."""
 
     def __init__(self, inputs: int, size: int):
         super().__init__()
