@@ -5,7 +5,7 @@ The bodies are six residual blocks (ResNet), a neural ODE (ODE-Net; RKNet, with 
 more channels), or two that evolve together (ACE-ODE-Net). Facts of the released code give what the text does not.
 """
 
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -192,12 +192,8 @@ class ACEODENet(TrainedInTurn, ImageNetwork):
         f_layers: int = 1,
         g_layers: int = 2,
         q_layers: int = 2,
-        q_trained_with: Literal["hidden", "attention"] = "hidden",
     ):
         super().__init__(task, hidden_size, padding)
-        if q_trained_with not in ("hidden", "attention"):
-            raise ValueError(f"q_trained_with must be 'hidden' or 'attention', not {q_trained_with!r}")
-        self.q_trained_with = q_trained_with
         self.weight, self.norm, self.penalised = penalty_of(("parameters", "logits"), **penalty)
         self.function_evaluations = FunctionEvaluations()
         self.q = InitialAttention(hidden_size, q_layers)
@@ -208,16 +204,10 @@ class ACEODENet(TrainedInTurn, ImageNetwork):
         return self.integral((x, self.q(x)))
 
     def attention_parameters(self) -> list[nn.Parameter]:
-        return [*self._theta_g(), *self.q.parameters()] if self.q_trained_with == "attention" else self._theta_g()
-
-    def _theta_g(self) -> list[nn.Parameter]:
         return list(cast(CoEvolving, self.integral.dynamics).g.parameters())
 
     def penalty(self, output: Any, part: str | None = None) -> Tensor | float:
-        if part == "hidden":
-            return 0.0
-        if self.penalised == "logits":
-            penalised = self.head(output.attention)[0].flatten()
-        else:
-            penalised = torch.cat([parameter.flatten() for parameter in self._theta_g()])
-        return self.weight * cast(Tensor, torch.linalg.vector_norm(penalised, self.norm))
+        if self.penalised == "parameters" or part == "hidden":
+            return super().penalty(output, part)
+        logits = self.head(output.attention)[0].flatten()
+        return self.weight * cast(Tensor, torch.linalg.vector_norm(logits, self.norm))

@@ -71,12 +71,9 @@ class Checkpoint:
             if error.errno not in FULL:
                 raise
             if not self._warned:
-                warning = f"warning: {self.path} could not be written ({error.strerror}). Make room: the training goes "
-                print(
-                    f"{warning}on, but if it stops, what it does from here on is done again.",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                advice = "Make room: the training goes on, but if it stops, what it does from here on is done again."
+                warning = f"warning: {self.path} could not be written ({error.strerror}). {advice}"
+                print(warning, file=sys.stderr, flush=True)
             self._warned = True
         self._saved = time.monotonic()
         self._took = self._saved - start

@@ -99,14 +99,7 @@ class ODERNNEncoder(nn.Module):
     """
 
     def __init__(
-        self,
-        features: int,
-        size: int,
-        latent: int,
-        layers: int,
-        units: int,
-        gru_units: int,
-        z0_units: int = 100,
+        self, features: int, size: int, latent: int, layers: int, units: int, gru_units: int, z0_units: int = 100
     ):
         super().__init__()
         self.core = ODERNNCore(features, size, layers, units, gru_units)
