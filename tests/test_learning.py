@@ -183,13 +183,6 @@ def test_a_network_without_parts_cannot_be_trained_in_turn(tmp_path):
     assert history.iteration == 9
 
 
-def test_the_loop_takes_turns_within_every_iteration_and_records_the_first_loss(tmp_path):
-    task = Fitting()
-    history, _ = loops.run_loop(tmp_path, spec_of(alternating=True), task, Gated())
-    assert [arguments for arguments, _ in task.calls] == [("hidden",), ("attention",)] * 9
-    assert len(history.losses) == history.iteration == 9
-
-
 sizes = {"batch_size": st.integers(1, 40), "train_size": st.integers(1, 150), "epochs": st.integers(1, 4)}
 
 

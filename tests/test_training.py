@@ -482,44 +482,24 @@ def test_a_signal_ends_an_evaluation_at_once_and_it_is_made_again(tmp_path, sign
     assert_same(*run_loop(tmp_path / "stopped"), run_loop(tmp_path / "whole"))
 
 
-def test_a_signal_at_any_reading_of_the_clock_leaves_no_evaluation_half_recorded(tmp_path, monkeypatch):
-    """The clock is read at the beginning and the end of every step and evaluation: 24 times here."""
-    whole, clock = run_loop(tmp_path / "whole"), loop.time.perf_counter
-
-    def signalling(at):
+@pytest.mark.parametrize(("owner", "name", "calls"), [(loop.time, "perf_counter", 24), (Checkpoint, "save", 13)])
+def test_a_signal_at_any_reading_of_the_clock_or_saving_leaves_nothing_half_done(
+    tmp_path, monkeypatch, owner, name, calls
+):
+    """Every step and evaluation reads the clock when it begins and ends, and is saved; so is the end, once more."""
+    for constant, value in {"SECONDS": -1, "SECONDS_AFTER_AN_EVALUATION": -1, "TIMES_A_SAVING": 0}.items():
+        monkeypatch.setattr(checkpoint, constant, value)
+    whole, real = run_loop(tmp_path / "whole"), getattr(owner, name)
+    for at in range(calls):
         count = iter(range(1000))
 
-        def reading():
-            if next(count) == at:
-                signal.raise_signal(signal.SIGTERM)
-            return clock()
-
-        return reading
-
-    for at in range(24):
-        with monkeypatch.context() as patch:
-            patch.setattr(loop.time, "perf_counter", signalling(at))
-            with pytest.raises(Interrupted):
-                run_loop(tmp_path / str(at))
-        assert_same(*run_loop(tmp_path / str(at)), whole)
-
-
-def test_a_signal_during_any_saving_of_a_checkpoint_is_obeyed_even_at_the_last(tmp_path, monkeypatch):
-    """9 steps and 3 evaluations are saved, and the end once more."""
-    monkeypatch.setattr("hidden_dynamics.training.checkpoint.SECONDS", -1)
-    monkeypatch.setattr("hidden_dynamics.training.checkpoint.SECONDS_AFTER_AN_EVALUATION", -1)
-    monkeypatch.setattr("hidden_dynamics.training.checkpoint.TIMES_A_SAVING", 0)
-    whole, save = run_loop(tmp_path / "whole"), Checkpoint.save
-    for at in range(13):
-        count = iter(range(1000))
-
-        def signalling(checkpoint, state, at=at, count=count):
+        def signalling(*arguments, at=at, count=count):
             if next(count) == at:
                 signal.raise_signal(signal.SIGINT)
-            save(checkpoint, state)
+            return real(*arguments)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Checkpoint, "save", signalling)
+            patch.setattr(owner, name, signalling)
             with pytest.raises(Interrupted):
                 run_loop(tmp_path / str(at))
         assert_same(*run_loop(tmp_path / str(at)), whole)
