@@ -14,6 +14,7 @@ from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.models.image_networks import ACEODENet, ODENet, ResNet
 from hidden_dynamics.tasks.images import ImageClassification
 from hidden_dynamics.training.building import build
+from hidden_dynamics.training.optimisers import groups_of
 
 CPU = torch.device("cpu")
 SHAPES = {"mnist_images": (28, 28, 1), "svhn_images": (32, 32, 3), "cifar10_images": (32, 32, 3)}
@@ -252,7 +253,7 @@ def test_the_parts_are_all_parameters_once_and_those_of_g_alone_are_the_attentio
     assert list(parts) == ["hidden", "attention"]
     assert sorted(parts["hidden"] + parts["attention"]) == sorted(id(parameter) for parameter in network.parameters())
     assert parts["attention"] == [id(parameter) for parameter in network.integral.dynamics.g.parameters()]
-    assert network.parameter_groups().keys() == {"main"}
+    assert groups_of(network).keys() == {"main"}
 
 
 @pytest.mark.parametrize(

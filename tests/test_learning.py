@@ -262,7 +262,6 @@ import hidden_dynamics.tasks.activity, hidden_dynamics.tasks.mortality
 from hidden_dynamics.training import loop, optimisers
 
 network = torch.nn.Linear(2, 1)
-network.parameter_groups = lambda: {"main": list(network.parameters())}
 steppers = optimisers.build(network, {"main": {"name": "Adam", "lr": 0.1}})
 optimisers.update(network(torch.ones(3, 2)).sum(), network, steppers, 1.0)
 torch.save(steppers["main"].state_dict(), io.BytesIO())

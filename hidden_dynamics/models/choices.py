@@ -23,12 +23,12 @@ def number(
     """The value, finite, in [least, below) and larger than `above`; a TypeError or ValueError where it is another."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, not {value!r}")
-    found = float(value)
-    if not (math.isfinite(found) and least <= found < below and found > above):
+    numeric = float(value)
+    if not (math.isfinite(numeric) and least <= numeric < below and numeric > above):
         bounds = {"at least": least, "below": below, "above": above}
         range_ = [f"{word} {bound:g}" for word, bound in bounds.items() if math.isfinite(bound)]
         raise ValueError(f"{name} must be {', '.join(['finite', *range_])}, not {value!r}")
-    return found
+    return numeric
 
 
 def whole(name: str, value: object, least: int = 1) -> int:

@@ -108,10 +108,6 @@ class ImageNetwork(nn.Module):
         """The term added to the loss of an output when `part` is trained, or when all is (None)."""
         return 0.0
 
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """All parameters, in one group."""
-        return {"main": list(self.parameters())}
-
 
 class ResidualBlock(nn.Module):
     """x + conv(ReLU GroupNorm conv(ReLU GroupNorm x)), 3x3, without biases (He et al. 2016, pre-activation)."""

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import Share, Whole
+from hidden_dynamics.models.choices import Share, Whole, one_of, whole
 from hidden_dynamics.models.recurrent.lstm import LSTM, LSTMState
 
 EMBEDDING_RANGE = 0.1  # of AWD-LSTM's uniform initial embeddings
@@ -105,10 +105,8 @@ class LanguageModel(nn.Module):
         **options: Any,
     ):
         super().__init__()
-        if initialisation not in ("uniform", "orthogonal"):
-            raise ValueError(f"initialisation must be 'uniform' or 'orthogonal', not {initialisation!r}")
-        if layers < 1:
-            raise ValueError(f"layers must be at least 1, not {layers}")
+        one_of("initialisation", initialisation, ("uniform", "orthogonal"))
+        whole("layers", layers)
         self.dropouts, self.carry_filter = Dropouts(**(dropouts or {})), carry_filter
         sizes = [embedding_size, *(layers - 1) * [hidden_size], embedding_size]
         self.embedding = nn.Parameter(torch.empty(task.vocabulary_size, embedding_size))
@@ -158,7 +156,3 @@ class LanguageModel(nn.Module):
         if not self.training or rate == 0:
             return x
         return x * (x.new_empty(1, *x.shape[1:]).bernoulli_(1 - rate) / (1 - rate))
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """All parameters, in one group."""
-        return {"main": list(self.parameters())}

@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol
 
 from torch import Tensor, nn
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.ragged import run_ragged
 
 
@@ -39,8 +40,7 @@ class RecurrentNetwork(nn.Module):
         **hyperparameters: Any,
     ):
         super().__init__()
-        if readout not in ("uniform", "kaiming"):
-            raise ValueError(f"readout must be 'uniform' or 'kaiming', not {readout!r}")
+        one_of("readout", readout, ("uniform", "kaiming"))
         self.every_step = task.every_step
         self.core: Any = core(task.input_size, **hyperparameters)
         self.readout = nn.Linear(self.core.hidden_size, task.output_size)

@@ -28,5 +28,5 @@ def double_backward(
     """
     leaves = [each.view_as(each) for each in given]  # no ancestors of one another, as what is given may be
     wanted = [leaf for leaf, is_needed in zip(leaves, needed, strict=True) if is_needed]
-    found = iter(torch.autograd.grad(function(*leaves), wanted, gradients, create_graph=True, materialize_grads=True))
-    return tuple(next(found) if is_needed else None for is_needed in needed)
+    slopes = iter(torch.autograd.grad(function(*leaves), wanted, gradients, create_graph=True, materialize_grads=True))
+    return tuple(next(slopes) if is_needed else None for is_needed in needed)

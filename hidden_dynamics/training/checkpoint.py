@@ -57,8 +57,8 @@ class Checkpoint:
         """
         start = time.monotonic()
         buffer = io.BytesIO()
-        own = {"format": FORMAT, "fingerprint": self.fingerprint, "data": self.data, "code": self.code}
-        torch.save({**own, **state}, buffer)
+        header = {"format": FORMAT, "fingerprint": self.fingerprint, "data": self.data, "code": self.code}
+        torch.save({**header, **state}, buffer)
         content = buffer.getvalue()
         try:
             if self.path.exists():  # not after a failed writing: the previous one is the newest then

@@ -24,7 +24,7 @@ from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, as_
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.devices import generators_kept
 from hidden_dynamics.training.interruption import Interrupted, Interruption
-from hidden_dynamics.training.optimisers import Network, learn, set_rate
+from hidden_dynamics.training.optimisers import Network, groups_of, learn, set_rate
 from hidden_dynamics.training.reported import averaging_is_due, place_of
 
 
@@ -186,7 +186,9 @@ def _step(run: Training) -> None:
     run.network.train()
     batch = run.task.batch(*run.schedule.indices(history.iteration))
     core = _recording_core(run)
-    counts = _count_anew(run.network)
+    counts: Any = getattr(run.network, "function_evaluations", None)
+    if counts is not None:
+        counts.forward = counts.backward = 0
     set_rate(run.optimisers, run.schedule.rate(history.iteration))
     try:
         value = learn(run.task, run.network, run.optimisers, batch, run.settings)
@@ -206,14 +208,6 @@ def _step(run: Training) -> None:
     history.losses.append(value)
     history.iteration += 1
     history.training_seconds += time.perf_counter() - start
-
-
-def _count_anew(network: nn.Module) -> Any:
-    """The network's counts of function evaluations (`forward` and `backward`), from 0 again; None where it has none."""
-    counts = getattr(network, "function_evaluations", None)
-    if counts is not None:
-        counts.forward = counts.backward = 0
-    return counts
 
 
 def _told(failure: SolverFailure, during: str) -> dict[str, Any]:
@@ -271,7 +265,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
 def _check(spec: Spec, task: AnyTask, network: Network) -> None:
     """Refuse to average orthogonal matrices, whose mean is none, and to train parts in turn where there are none."""
     training = spec["training"]
-    if training.get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
+    if training.get("averaging") is not None and set(groups_of(network)) != {"main"}:
         raise UserError(
             f"task {spec['task']}: training.averaging: {spec['core'] or spec['network']} has weights that cannot be "
             "averaged (an orthogonal matrix): set it to null."

@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Generator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -20,12 +20,17 @@ class Network(nn.Module):
     """What training asks of a network: a type for annotations, from which no network has to be derived.
 
     Attributes:
-        parameter_groups: gives the parameters by the name of their optimiser.
+        parameter_groups: gives the parameters by the name of their optimiser; without it, "main" trains all.
         parts: gives those of each part, where the parts are trained in turn.
     """
 
     parameter_groups: Callable[[], dict[str, list[nn.Parameter]]]
     parts: Callable[[], dict[str, list[nn.Parameter]]]
+
+
+def groups_of(network: Network) -> dict[str, list[nn.Parameter]]:
+    """The network's parameters by the name of their optimiser."""
+    return network.parameter_groups() if hasattr(network, "parameter_groups") else {"main": list(network.parameters())}
 
 
 def build(network: Network, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, torch.optim.Optimizer]:
@@ -37,7 +42,7 @@ def build(network: Network, settings: Mapping[str, Mapping[str, Any]]) -> dict[s
     Raises:
         UserError: the groups configured are not those the network has, or an optimiser does not accept its arguments.
     """
-    groups = network.parameter_groups()
+    groups = groups_of(network)
     if set(groups) != set(settings):
         raise UserError(
             f"training.optimisers names the groups {', '.join(settings)}, but {type(network).__name__} has "
@@ -84,22 +89,16 @@ def learn(
     Alternating training (ACE-NODE, Algorithm 1) takes one for each of the network's parts in turn, the others held
     fixed. The loss is then that of the first part, or the first one that is not finite: parts before it have learnt.
     """
+    of_parts = cast("TaskOfParts[Network, Batch]", task)  # where it alternates, as the training loop has checked
     losses = list[float]()
     for part in network.parts() if settings.get("alternating") else [None]:
         with _alone(network, part):
-            loss = _loss(task, network, batch, part)
+            loss = task.loss(network, batch) if part is None else of_parts.loss(network, batch, part)
             losses.append(loss.item())
             if not math.isfinite(losses[-1]):
                 return losses[-1]
             update(loss, network, optimisers, settings.get("clip_norm"))
     return losses[0]
-
-
-def _loss(task: Task[Network, Batch], network: Network, batch: Batch, part: str | None) -> torch.Tensor:
-    if part is None:
-        return task.loss(network, batch)
-    assert isinstance(task, TaskOfParts)  # as the training loop has checked
-    return task.loss(network, batch, part)
 
 
 @contextlib.contextmanager

@@ -36,9 +36,9 @@ def pack(file: Path, runs: Iterable[Run]) -> list[str]:
                 content = path.read_bytes()  # at once: a training may write the next one
                 if not checkpoint.is_whole(content):
                     raise UserError(f"{path} is damaged (its digest differs): remove it, or choose other runs.", path)
-                about = tarfile.TarInfo(f"{run.id}/{NAME}")
-                about.size = len(content)
-                archive.addfile(about, io.BytesIO(content))
+                member = tarfile.TarInfo(f"{run.id}/{NAME}")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
                 packed.append(run.id)
         if not packed:
             raise UserError(f"none of these runs has a checkpoint: {file} is not written.", file)
@@ -102,13 +102,13 @@ def _outcome(configuration: Configuration, root: Path, name: str, state: Mapping
         run = find(configuration, task, model, int(seed.removeprefix("seed")))
     except UserError:
         return "not configured"
-    own = checkpoint_of(run, state["data"])
-    if state["fingerprint"] not in own.equal:
+    expected = checkpoint_of(run, state["data"])
+    if state["fingerprint"] not in expected.equal:
         return "of other specification or code"
-    about = root / Path(configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).with_suffix(".json")
-    if about.is_file() and json.loads(about.read_bytes())["digest"] != state["data"]:
+    data = root / Path(configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).with_suffix(".json")
+    if data.is_file() and json.loads(data.read_bytes())["digest"] != state["data"]:
         return "of other data"
-    there = Checkpoint(root / run.directory, own.fingerprint, own.equal).epochs()
+    there = Checkpoint(root / run.directory, expected.fingerprint, expected.equal).epochs()
     record, epochs = root / run.directory / "run.json", -1.0 if there is None else there
     if record.is_file():
         epochs = max(epochs, json.loads(record.read_bytes())["spec"]["training"]["epochs"])

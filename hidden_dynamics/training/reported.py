@@ -49,18 +49,18 @@ def of_history(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike
         `generalisation_gap`, the test loss less the train loss of the last evaluation; `gradient_share`, the gradient's
         mean norm in the first quarter of the steps as a share of that in the last, a geometric mean over iterations.
     """
-    found = dict[str, float]()
+    numbers = dict[str, float]()
     last: Mapping[str, float] = metrics[-1] if metrics else {}
     if {"train_loss", "test_loss"} <= last.keys():
-        found["generalisation_gap"] = last["test_loss"] - last["train_loss"]
+        numbers["generalisation_gap"] = last["test_loss"] - last["train_loss"]
     norms = np.asarray(gradient_norms, np.float64)
     if norms.size:
         steps = max(1, round(EARLY * norms.shape[1]))
         early, late = norms[:, :steps].mean(1), norms[:, -steps:].mean(1)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(late > 0, early / late, 1.0)  # where nothing arrives anywhere, nothing is lost on the way
-        found["gradient_share"] = float(np.exp(np.log(np.clip(shares, LEAST_SHARE, 1 / LEAST_SHARE)).mean()))
-    return found
+        numbers["gradient_share"] = float(np.exp(np.log(np.clip(shares, LEAST_SHARE, 1 / LEAST_SHARE)).mean()))
+    return numbers
 
 
 def averaging_is_due(losses: Sequence[float], nonmonotone: int) -> bool:

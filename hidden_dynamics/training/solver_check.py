@@ -53,23 +53,23 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
 
     budget = SHARE * (history.training_seconds + history.evaluation_seconds)
     items = min(max(history.iteration * spec["training"]["batch_size"] // SAMPLES, 1), MOST)
-    found: dict[str, Any] = {"solver": "", "items": items, "metric": report["metric"].replace("validation_", "test_")}
-    found |= {"error": None, "at": {}, "missing": {}, "failures": {}}
+    record: dict[str, Any] = {"solver": "", "items": items, "metric": report["metric"].replace("validation_", "test_")}
+    record |= {"error": None, "at": {}, "missing": {}, "failures": {}}
     begun, seconds = time.perf_counter(), history.evaluation_seconds / len(history.metrics)
 
     def part(name: str, measure: Callable[[], None], expected: float) -> float:
         """The seconds that a part took; infinite where it was not made."""
         start = time.perf_counter()
         if start - begun + expected > budget:
-            found["missing"][name] = LEFT_OUT
+            record["missing"][name] = LEFT_OUT
             return math.inf
         try:
             measure()
         except SolverFailure as failure:
-            found["failures"][name] = str(failure)
+            record["failures"][name] = str(failure)
         except Exception as error:
             traceback.print_exception(error)
-            found["missing"][name] = type(error).__name__  # its message may tell of the machine
+            record["missing"][name] = type(error).__name__  # its message may tell of the machine
         return time.perf_counter() - start
 
     device, training, levels = next(network.parameters()).device, network.training, [("1", 0)]
@@ -79,21 +79,21 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
             with finer(network, level) as solvers:
 
                 def test(share: str = share, solvers: Any = solvers) -> None:
-                    found["items"], metrics = task.test_on_first(items, network)
+                    record["items"], metrics = task.test_on_first(items, network)
                     finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
-                    found["at"][share] = finite | {"nfe": solvers.forward or solvers.steps}
+                    record["at"][share] = finite | {"nfe": solvers.forward or solvers.steps}
 
                 seconds = part(share, test, seconds * (2 if level else 1))
                 if level:
                     continue
                 levels += zip(ADAPTIVE if solvers.adaptive else FIXED, (1, 2), strict=True)
-                found["solver"] = "; ".join(solvers.texts)
-                if "1" in found["at"] and solvers.why:
-                    found["missing"]["error"] = solvers.why
+                record["solver"] = "; ".join(solvers.texts)
+                if "1" in record["at"] and solvers.why:
+                    record["missing"]["error"] = solvers.why
                 else:
-                    part("error", lambda: found.update(error=solvers.error()), 2 * seconds)
+                    part("error", lambda: record.update(error=solvers.error()), 2 * seconds)
     network.train(training)
-    return found | {"seconds": time.perf_counter() - begun}
+    return record | {"seconds": time.perf_counter() - begun}
 
 
 def _solves(module: nn.Module) -> bool:

@@ -41,9 +41,9 @@ def correlation(h: Tensor) -> Tensor:
     centred = h - mean.unsqueeze(-2)
     products = centred.mT @ centred
     scale = _scale(products.diagonal(dim1=-2, dim2=-1), mean, h.shape[-2])
-    found = products * scale.unsqueeze(-2) * scale.unsqueeze(-1)
-    found.diagonal(dim1=-2, dim2=-1).fill_(1)
-    return found
+    correlations = products * scale.unsqueeze(-2) * scale.unsqueeze(-1)
+    correlations.diagonal(dim1=-2, dim2=-1).fill_(1)
+    return correlations
 
 
 def _scale(squares: Tensor, mean: Tensor, batch: int) -> Tensor:

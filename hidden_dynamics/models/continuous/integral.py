@@ -125,8 +125,8 @@ class Integral(nn.Module):
         if solution.grad_fn is not None:
             start = times[0].item()
 
-            def check_end(found: Sequence[Tensor | None], _: object) -> None:
-                self.watched.check_end(found, start, "backward")
+            def check_end(gradients: Sequence[Tensor | None], _: object) -> None:
+                self.watched.check_end(gradients, start, "backward")
 
             solution.grad_fn.register_prehook(functools.partial(self.watched.start_backwards, shapes))
             solution.grad_fn.register_hook(check_end)

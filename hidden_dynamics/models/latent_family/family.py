@@ -165,9 +165,14 @@ def squared_errors(values: Tensor, targets: Observations, weights: Tensor) -> Te
 def entry_weights(targets: Observations) -> Tensor:
     """The weight of each entry, (R, D): 1 / (n N D) of one of n observed entries of a feature in one of N series; 0 of
     one that was not observed. A series without an entry of a feature counts as 0 in a mean."""
-    features = targets.mask.shape[1]
-    counts = targets.mask.new_zeros(targets.size, features).index_add_(0, targets.series, targets.mask)
-    return targets.mask / (counts.clamp(min=1)[targets.series] * (targets.size * features))
+    counts = observed_counts(targets)
+    return targets.mask / (counts.clamp(min=1)[targets.series] * counts.numel())
+
+
+def observed_counts(targets: Observations) -> Tensor:
+    """The number of observed entries of each feature in each series: (N, D)."""
+    counts = targets.mask.new_zeros(targets.size, targets.mask.shape[1])
+    return counts.index_add_(0, targets.series, targets.mask)
 
 
 def label_loss(logits: Tensor, labels: Tensor) -> Tensor:

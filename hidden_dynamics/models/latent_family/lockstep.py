@@ -101,8 +101,8 @@ def lockstep(observations: Observations, gaps: Gaps, every: int | None = None) -
         offsets=torch.as_tensor(np.append(0, counts.cumsum())),
         **{name: getattr(observations, name)[index] for name in ("values", "mask", "series")},
     )
-    found = torch.as_tensor(lengths).to(observations.values)
-    return Lockstep(found.unsqueeze(2), jumps, index, torch.as_tensor(left).to(index.device))
+    moves = torch.as_tensor(lengths).to(observations.values)
+    return Lockstep(moves.unsqueeze(2), jumps, index, torch.as_tensor(left).to(index.device))
 
 
 def _iterations(

@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from hidden_dynamics.models.choices import Whole, one_of
 from hidden_dynamics.models.continuous.integral import State
-from hidden_dynamics.models.latent_family.family import LatentTask
+from hidden_dynamics.models.latent_family.family import LatentTask, observed_counts
 from hidden_dynamics.models.latent_family.latent_ode import LatentODE
 from hidden_dynamics.models.layers import tanh_maps
 from hidden_dynamics.models.observations import Observations
@@ -101,10 +101,7 @@ class LatentODEPoisson(LatentODE):
         """
         integrals = SCALE * end[..., self.latent :]
         if self.unobserved == "zero":
-            counts = targets.mask.new_zeros(targets.size, targets.mask.shape[1]).index_add_(
-                0, targets.series, targets.mask
-            )
-            integrals = integrals * (counts > 0)
+            integrals = integrals * (observed_counts(targets) > 0)
         dynamics = self.integral.dynamics
         assert isinstance(dynamics, PoissonDynamics)
         observed = dynamics.log_rates(rows) * targets.mask

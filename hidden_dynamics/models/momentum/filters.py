@@ -56,8 +56,7 @@ class Identity(nn.Module):
     def forward(self, g: Tensor, state: None = None) -> tuple[Tensor, None]:
         return g, None
 
-    def step(self, g: Tensor, state: None = None) -> tuple[Tensor, None]:
-        return g, None
+    step = forward
 
 
 class Momentum(nn.Module):

@@ -43,14 +43,11 @@ def linear_recurrence(x: Tensor, decay: Tensor | float, initial: Tensor | None =
         matrix = matrices[k % len(matrices), : len(block), : len(block)]
         u = matrix @ block
         if carry is not None:
-            u = torch.addr(u, matrix[:, 0], carry, alpha=_at(decay, k * BLOCK))
+            before = decay[k * BLOCK].item() if isinstance(decay, Tensor) else decay
+            u = torch.addr(u, matrix[:, 0], carry, alpha=before)
         blocks.append(u)
         carry = u[-1]
     return torch.cat(blocks).view(x.shape)
-
-
-def _at(decay: Tensor | float, step: int) -> float:
-    return decay[step].item() if isinstance(decay, Tensor) else decay
 
 
 def _matrices(decay: Tensor | float, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -15,6 +15,7 @@ from torch.amp.autocast_mode import is_autocast_available
 from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from hidden_dynamics.models.choices import one_of, whole
 from hidden_dynamics.models.momentum.filters import Identity, InputFilter
 from hidden_dynamics.models.recurrent.state import (
     Direction,
@@ -86,8 +87,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         super().__init__()
         _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
         _check_kinds(bidirectional, filter)
-        if backend not in ("fused", "reference"):
-            raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
+        one_of("backend", backend, ("fused", "reference"))
         if (self.Filter and filter is not None) or (not self.Filter and of_filter):
             wrong = ", ".join(of_filter) or "a filter beside its own"
             raise TypeError(f"{type(self).__name__} does not take {wrong}; what its filter takes is given by name")
@@ -183,9 +183,9 @@ class FilteredRNN(nn.Module, Generic[S]):
         for layer in range(0, len(suffixes), ways):
             if layer > 0:
                 x = functional.dropout(x, self.dropout, self.training)
-            found = [self._run_direction(x, starts[i], suffixes[i], lengths) for i in range(layer, layer + ways)]
-            x = torch.cat([h for h, _ in found], -1) if ways == 2 else found[0][0]
-            ends += [end for _, end in found]
+            runs = [self._run_direction(x, starts[i], suffixes[i], lengths) for i in range(layer, layer + ways)]
+            x = torch.cat([h for h, _ in runs], -1) if ways == 2 else runs[0][0]
+            ends += [end for _, end in runs]
         return x, self.State.of_directions(ends, self.maker)
 
     def _run_direction(
@@ -261,7 +261,9 @@ class FilteredRNN(nn.Module, Generic[S]):
             empty = (x.new_empty(0, self.filtered(index)[1]) for index in range(count))
             starts = tuple(self.filter.step(each)[1] for each in empty)  # of no sequences, for their form alone
             like = map_tensors(lambda tensor: tensor.new_empty(1).expand(*batch, *tensor.shape[1:]), starts)
-            counts = described(torch.empty(*batch, 1, dtype=torch.int64))  # of each sequence, in the place of one
+            counts = described(
+                torch.empty(*batch, 1, dtype=torch.int64)
+            )  # one a sequence: a fresh state has one in all
             given = map_tensors(lambda tensor: 0 if described(tensor) == counts else tensor, state.filter)
             check_like("the filter's state", given, like)
         return state
@@ -280,10 +282,7 @@ class FilteredRNN(nn.Module, Generic[S]):
 
 def _check_sizes(input_size: object, hidden_size: object, num_layers: object, dropout: float, proj_size: int) -> None:
     for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
-        if not isinstance(size, int):
-            raise TypeError(f"{name} must be a whole number, not {size!r}")
-        if size < 1:
-            raise ValueError(f"{name} must be above 0, not {size}")
+        whole(name, size)
     if isinstance(dropout, bool) or not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be a probability, not {dropout!r}")
     if proj_size != 0:

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.choices import number
+from hidden_dynamics.models.choices import number, one_of
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp, like
 from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
 from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
@@ -57,12 +57,8 @@ class LSTM(FilteredRNN[LSTMState]):
         forget_fill: Literal["both", "once"] = "both",
         **options: Any,
     ):
-        if forget_fill not in ("both", "once"):
-            raise ValueError(f"forget_fill must be 'both' or 'once', not {forget_fill!r}")
-        self.forget_bias, self.forget_fill = (
-            number("forget_bias", forget_bias),
-            forget_fill,
-        )  # before: the first values need them
+        self.forget_bias = number("forget_bias", forget_bias)  # before: the first values need both
+        self.forget_fill = one_of("forget_fill", forget_fill, ("both", "once"))
         super().__init__(input_size, hidden_size, *others, **options)
 
     @classmethod
@@ -206,8 +202,7 @@ class SRLSTM(LSTM):
         cell: Literal["filter", "look_ahead"] = "filter",
         **options: Any,
     ):
-        if cell not in ("filter", "look_ahead"):
-            raise ValueError(f"cell must be 'filter' or 'look_ahead', not {cell!r}")
+        one_of("cell", cell, ("filter", "look_ahead"))
         if cell == "look_ahead" and options.setdefault("backend", "reference") != "reference":
             raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
         super().__init__(input_size, hidden_size, *others, **options)

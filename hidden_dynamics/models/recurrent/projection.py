@@ -74,11 +74,11 @@ class _InBlocks(torch.autograd.Function):
             with torch.enable_grad():
                 y, *end = run(x_block, *leaves)
             wanted = leaves if dx is None else [*leaves, x_block]
-            found = list(torch.autograd.grad((y, *end), wanted, (dy[times], *d_state), materialize_grads=True))
+            of_leaves = list(torch.autograd.grad((y, *end), wanted, (dy[times], *d_state), materialize_grads=True))
             if dx is not None:
-                dx[times] = found.pop()
-            d_state = found[len(shared) :]
-            for total, of_block in zip(d_shared, found, strict=False):
+                dx[times] = of_leaves.pop()
+            d_state = of_leaves[len(shared) :]
+            for total, of_block in zip(d_shared, of_leaves, strict=False):
                 total += of_block
         return None, None, dx, *d_shared, *d_state
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils import checkpoint
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.transformed import is_transformed
 
 PROJECTION_INTERVAL = 100  # rebases; what rounding has done to the base until then is undone
@@ -151,12 +152,9 @@ def angles(initialisation: str, count: int) -> Tensor:
     "henaff": uniform on (-pi, pi) (Henaff, Szlam, LeCun, 2016). "cayley": -tan(theta / 2) with theta uniform on
     (0, pi / 2), so within (-1, 0) (Helfrich, Willmott, Ye, 2018). Facts of the released code, Section 3.
     """
+    one_of("initialisation", initialisation, ("cayley", "henaff"))
     uniform = torch.rand(count, dtype=torch.float64)
-    if initialisation == "henaff":
-        return math.pi * (2 * uniform - 1)
-    if initialisation == "cayley":
-        return -torch.tan(uniform * math.pi / 4)
-    raise ValueError(f"initialisation must be 'cayley' or 'henaff', not {initialisation!r}")
+    return math.pi * (2 * uniform - 1) if initialisation == "henaff" else -torch.tan(uniform * math.pi / 4)
 
 
 def rotations(angle: Tensor, size: int) -> Tensor:

@@ -209,9 +209,9 @@ class GRUODEBayes(Forecaster):
 
         def jump(state: State, number: int) -> State:
             (h, a), (series, values, mask, drop) = state, each[number]
-            found = h.index_select(0, series)
-            before.append(self.p(found, drop))
-            after.append(self.jump(found, before[-1], values, mask, preparing))
+            jumping = h.index_select(0, series)
+            before.append(self.p(jumping, drop))
+            after.append(self.jump(jumping, before[-1], values, mask, preparing))
             h = h.index_copy(0, series, after[-1])
             states.append(h if len(states) in chosen else None)
             return h, self._attention_after_jump(h, a, norms)

@@ -66,7 +66,7 @@ def path(observed: np.ndarray, delta: float, end: float, kind: str = "euler") ->
         if time is not None:
             state += 1
             events.append((time, state))
-    found = np.array(events)
+    table = np.array(events)
     decimals = -int(Decimal(str(delta)).as_tuple().exponent)
-    times, first = np.unique(np.around(found[:, 0], decimals).astype(np.float32), return_index=True)
-    return Path(steps[1:-1], steps[-1], np.array(passed[1:-1], np.int64), times, found[first, 1].astype(np.int64))
+    times, first = np.unique(np.around(table[:, 0], decimals).astype(np.float32), return_index=True)
+    return Path(steps[1:-1], steps[-1], np.array(passed[1:-1], np.int64), times, table[first, 1].astype(np.int64))
