@@ -20,7 +20,6 @@ def encode(
 
     Args:
         jumps: how many of the steps come before each jump, ascending.
-        steps: in all.
         flow: `flow(state, first, end)` takes the steps `first` to `end` - 1.
         jump: `jump(state, number)` is the jump of that number.
     """

@@ -62,8 +62,7 @@ class LanguageOutput(NamedTuple):
 
     Attributes:
         logits: (T, batch, V).
-        states: h of the last layer, (T, batch, embedding_size).
-        dropped: the same after dropout, as the readout sees it.
+        states, dropped: h of the last layer, (T, batch, embedding_size), before and after dropout, for the readout.
         hidden_state: (h, c, the filter's state) of each layer after the last step, for the next segment.
     """
 

@@ -21,15 +21,11 @@ class RecurrentNetwork(nn.Module):
     """One recurrent core and a linear readout of its last hidden state, or of every one.
 
     Args:
-        task: gives the sizes and whether every step is read out.
         core: `core(input_size, **hyperparameters)` makes a module with an attribute `hidden_size` that maps
             (T, batch, d) to ((T, batch, hidden_size), state).
         readout: how the readout starts: "uniform" within 1/sqrt(hidden_size), torch's default (the released code), or
-            "kaiming", normal for a ReLU, biases 0 (expRNN's copying task).
+            "kaiming", normal for a ReLU, biases 0 (expRNN's copying task); a ValueError where it is none of these.
         hyperparameters: of the core, `hidden_size` among them.
-
-    Raises:
-        ValueError: the readout's start is none of these.
     """
 
     def __init__(
@@ -49,19 +45,13 @@ class RecurrentNetwork(nn.Module):
             nn.init.zeros_(self.readout.bias)
 
     def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
-        """The answers of a batch.
+        """The answers of a batch, x (T, batch, d): (batch, output_size); if every step is read out, (T, batch,
+        output_size), or with `lengths` the valid steps, (sum of lengths, output_size), in the order of time, then
+        sequence.
 
         Args:
-            x: (T, batch, d).
             lengths: of the sequences, (batch,), int64 on the CPU, in descending order, where they differ and x is
-                padded; only where every step is read out. See `hidden_dynamics.models.ragged`.
-
-        Returns:
-            (batch, output_size); if every step is read out, (T, batch, output_size), or with `lengths` the valid steps,
-            (sum of lengths, output_size), in the order of time, then sequence.
-
-        Raises:
-            ValueError: lengths are not in order, or given where only the last step is read out.
+                padded; only where every step is read out (else a ValueError). See `hidden_dynamics.models.ragged`.
         """
         if lengths is not None:
             if not self.every_step:

@@ -21,9 +21,8 @@ def double_backward(
     """The gradients that a backward gives when it is itself to be differentiated (`create_graph`): by autograd.
 
     Args:
-        function: what forward computes, by operations that autograd knows.
-        given: forward's tensors.
-        gradients: of its results.
+        function: what forward computes of `given`, by operations that autograd knows.
+        gradients: of forward's results.
         needed: for which of `given` a gradient is wanted; the others' is None.
     """
     leaves = [each.view_as(each) for each in given]  # no ancestors of one another, as what is given may be

@@ -47,10 +47,7 @@ def pack(file: Path, runs: Iterable[Run]) -> list[str]:
 
 def put_back(file: Path, root: Path, configuration: Configuration) -> dict[str, str]:
     """Put checkpoints in the directories of their runs, where specification and code are as there, and the data, where
-    they are prepared; one that is there and as far stays.
-
-    Args:
-        root: where the results directory is.
+    they are prepared; one that is there and as far stays. `root` is where the results directory is.
 
     Returns:
         By the name of each: `PUT_BACK`, `THERE`, or why it is not put back.

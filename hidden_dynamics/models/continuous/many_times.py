@@ -23,10 +23,8 @@ from torchdiffeq._impl.solvers import FixedGridODESolver
 class RowsOfSeries:
     """Reads each row's series at the row's time: pieces of (K, rows, d), each with y of all series at its last time.
 
-    Args:
-        shape: (K, N, d), of y or of the first part of it.
-        offsets: of the rows of each time.
-        series: (R,), of the rows.
+    `shape` is (K, N, d), of y or of the first part of it; `offsets` are of the rows of each time, `series`, (R,), the
+    rows'.
     """
 
     def __init__(self, shape: torch.Size, offsets: list[int], series: Tensor):

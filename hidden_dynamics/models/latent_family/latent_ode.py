@@ -28,9 +28,7 @@ class RNNEncoder(nn.Module):
     batch were seen: this is what the authors' code does, and the papers say no more than that the gap is an input.
 
     Args:
-        features: D, of a row.
-        size: of the GRU's state.
-        latent: of z.
+        features, size, latent: entries of a row, of the GRU's state, and of z.
         z0_units: hidden units between the GRU's state and that of z(0).
     """
 

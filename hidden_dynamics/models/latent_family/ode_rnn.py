@@ -19,18 +19,13 @@ STEPS = {"forwards": "forwards", "backwards": "released"}
 
 
 class GRUUnit(nn.Module):
-    """Moves a state, mean y and standard deviation s, to what is seen, x.
+    """Moves a state, mean y and standard deviation s, each of `size` entries, to what is seen, x, of `inputs`.
 
-    u = sigmoid(U [y, s, x]), r = sigmoid(R [y, s, x]), [n, e] = N [r y, r s, x];
-    y <- (1 - u) n + u y, s <- (1 - u) |e| + u s.
+        u = sigmoid(U [y, s, x]), r = sigmoid(R [y, s, x]), [n, e] = N [r y, r s, x];
+        y <- (1 - u) n + u y, s <- (1 - u) |e| + u s.
 
-    U, R and N are networks of one hidden layer with tanh, applied in the rollout
+    U, R and N are networks of one hidden layer of `units` with tanh, applied in the rollout
     (hidden_dynamics.models.latent_family.ode_rnn_rollout).
-
-    Args:
-        size: S, of y and of s.
-        inputs: X, of x.
-        units: of each hidden layer.
     """
 
     def __init__(self, size: int, inputs: int, units: int):
@@ -62,10 +57,8 @@ class ODERNNCore(nn.Module):
     series that are observed there (Rubanova et al. 2019, Algorithm 1; Latent-ODE's released encoder).
 
     Args:
-        features: D, of a row.
-        size: S, of y and of s.
-        layers: f has `layers` + 2 linear maps.
-        units: hidden units of f.
+        features, size: D, of a row; S, of y and of s.
+        layers, units: f has `layers` + 2 linear maps, and hidden layers of so many units.
         gru_units: hidden units of the GRU unit's networks.
     """
 
@@ -76,10 +69,9 @@ class ODERNNCore(nn.Module):
         self.unit = GRUUnit(size, 2 * features, gru_units)
 
     def forward(self, observations: Observations, way: str, rows: bool = True) -> Passed:
-        """The state's rollout over a batch of N series with R rows.
+        """The state's rollout over a batch of N series with R rows, whose times are in units of the batch's last time.
 
         Args:
-            observations: times in units of the batch's last time.
             way: over the union times (hidden_dynamics.models.latent_family.lockstep.gaps).
             rows: the states at the rows are wanted, too.
         """

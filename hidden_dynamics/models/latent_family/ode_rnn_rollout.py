@@ -26,20 +26,15 @@ CHUNK = 64  # events whose gradients are kept until the weights' are added up
 def rollout(
     observations: Observations, gaps: Gaps, flow: nn.Sequential, unit: tuple[nn.Sequential, ...], rows: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The state in the end, and on the way.
+    """The state in the end, y over s, (2 N, S); y of each row's series as the union time visited before left it and
+    after its own jump, (R, S) each, or (0, S) where no `rows` are wanted.
 
     Differentiable once, with respect to the weights; what is observed has no gradient.
 
     Args:
-        observations: R rows of N series.
-        gaps: the way over their union times.
+        observations, gaps: R rows of N series, and the way over their union times.
         flow: the dynamics of y, tanh between their linear maps.
         unit: update, reset and candidate of the GRU unit.
-        rows: the states at the rows are wanted.
-
-    Returns:
-        y over s in the end, (2 N, S); y of each row's series as the union time visited before left it and after its
-        own jump, (R, S) each, or (0, S) where they are not wanted.
     """
     update, reset, candidate = (list(part.parameters()) for part in unit)
     # Update and reset as one network, which gives each gate twice: for y and for s.

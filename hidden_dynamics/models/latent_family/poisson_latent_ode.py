@@ -22,8 +22,7 @@ class PoissonDynamics(nn.Module):
     """d[z, l]/dt = f([z, l]), and the integral of the rates exp(r(l)) of all features, in units of 100.
 
     Args:
-        flow: f.
-        rate: r, the logarithms of the rates.
+        flow, rate: f, and r, the logarithms of the rates.
         latent: the size of [z, l]: l is its second half.
     """
 
@@ -93,12 +92,9 @@ class LatentODEPoisson(LatentODE):
         return -WEIGHT * self.process_log_likelihood(rows, end, targets)
 
     def process_log_likelihood(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
-        """The process's log-likelihood in nats, averaged over samples, series and features: ().
-
-        Args:
-            rows: the state at the targets, (K, R, 2 L + D).
-            end: at the end, (K, N, 2 L + D), the integrals over all times of the targets.
-        """
+        """The process's log-likelihood in nats, averaged over samples, series and features: (), of the state at the
+        targets, (K, R, 2 L + D), and at the end, (K, N, 2 L + D), which has the integrals over all times of the
+        targets."""
         integrals = SCALE * end[..., self.latent :]
         if self.unobserved == "zero":
             integrals = integrals * (observed_counts(targets) > 0)

@@ -15,15 +15,13 @@ BLOCK = 32
 
 
 def linear_recurrence(x: Tensor, decay: Tensor | float, initial: Tensor | None = None) -> Tensor:
-    """u_t = x_t + decay_t u_{t-1}, for t = 0, ..., T - 1.
+    """u_t = x_t + decay_t u_{t-1}, for t = 0, ..., T - 1: (T, ...), differentiable with respect to x and initial (any
+    number of times).
 
     Args:
         x: (T, ...), T at least 1.
         decay: one number for all steps, or (T,), float64, on the CPU.
         initial: u_{-1}, of x_t's shape; None means 0.
-
-    Returns:
-        u: (T, ...), differentiable with respect to x and initial (any number of times).
 
     Raises:
         ValueError: there are no steps, or initial is not like x_t.

@@ -42,18 +42,11 @@ def adam_lstm(
     h0: Tensor,
     c0: Tensor,
 ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
-    """The LSTM's core run on adam(W x + b_ih); features come before the batch.
+    """The LSTM's core run on adam(W x + b_ih), or RMSProp, which is Adam with mu = 0; features come before the batch.
 
-    Args:
-        adam: or RMSProp, which is Adam with mu = 0.
-        x: (T, d, batch).
-        state: the filter's (v, m), each (4N, batch), before the first step; None is 0.
-        weight_ih: W, (4N, d); bias_ih: (4N,).
-        weight_hh: U, (4N, N); bias_hh: (4N,).
-        h0, c0: (N, batch).
-
-    Returns:
-        h, (T, N, batch); c, (N, batch), and the filter's state after the last step.
+    Of x, (T, d, batch), W, (4N, d), U, (4N, N), biases (4N,), h0 and c0, (N, batch), and the filter's `state` before
+    the first step, (v, m), each (4N, batch), or None for 0: h, (T, N, batch); c, (N, batch), and the filter's state
+    after the last step.
     """
     v, m = state if state is not None else 2 * (x.new_zeros(weight_ih.shape[0], x.shape[2]),)
     s, eps = adam.s, adam.eps

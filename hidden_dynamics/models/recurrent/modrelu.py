@@ -29,18 +29,13 @@ def modrelu(z: Tensor, bias: Tensor) -> Tensor:
 def modrelu_rnn(
     y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor, norms: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """h_t = modrelu(y_t + h_{t-1} Q) for all steps.
+    """h_t = modrelu(y_t + h_{t-1} Q) for all steps: h, (T, batch, N), and h of the last step, (batch, N), through which
+    a gradient that is 0 at all others costs nothing at those.
 
     Args:
         y: (T, batch, N), no view of another tensor. It is overwritten with h.
-        matrix: Q, (N, N).
-        bias: b, (N,).
-        h0: (batch, N).
+        matrix, bias, h0: Q, (N, N); b, (N,); (batch, N).
         norms: (T,), into which backward writes the norm of dL/dh_t, over batch and units, for every t.
-
-    Returns:
-        h, (T, batch, N), and h of the last step, (batch, N), through which a gradient that is 0 at all others costs
-        nothing at those.
     """
     if is_transformed():
         h = [h0]

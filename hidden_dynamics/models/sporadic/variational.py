@@ -46,12 +46,8 @@ class BackwardGRU(nn.Module):
         self.gru = nn.GRU(inputs, size, batch_first=True)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """The state after each row and those that follow it: (batch, S, size), 0 beyond the length of a series.
-
-        Args:
-            x: (batch, S, inputs), padded; what the padding holds has no influence.
-            lengths: (batch,) int64, of each series.
-        """
+        """The state after each row and those that follow it: (batch, S, size), 0 beyond the length of a series, of x,
+        (batch, S, inputs), whose padding has no influence, and `lengths`, (batch,) int64."""
         place = lengths.unsqueeze(1) - 1 - torch.arange(x.shape[1], device=x.device)
         series, turned = torch.arange(len(x), device=x.device).unsqueeze(1), place.clamp(min=0)
         h, _ = self.gru(x[series, turned])
