@@ -57,8 +57,7 @@ class SeriesBatch:
         targets = context if self.targets is self.context else self.targets.to(*target)
         labels = self.labels
         if labels is not None:
-            labels = labels.to(context.values.device)
-            labels = labels.to(context.values.dtype) if labels.is_floating_point() else labels
+            labels = labels.to(context.values if labels.is_floating_point() else context.values.device)
         return SeriesBatch(context, targets, labels, self.divergence_weight)
 
     def reconstructed(self) -> Observations:

@@ -85,8 +85,9 @@ class FilteredRNN(nn.Module, Generic[S]):
         **of_filter: Any,
     ):
         super().__init__()
-        _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
-        _check_kinds(bidirectional, filter)
+        for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
+            whole(name, size)
+        _check(num_layers, dropout, bidirectional, proj_size, filter)
         one_of("backend", backend, ("fused", "reference"))
         if (self.Filter and filter is not None) or (not self.Filter and of_filter):
             wrong = ", ".join(of_filter) or "a filter beside its own"
@@ -280,18 +281,13 @@ class FilteredRNN(nn.Module, Generic[S]):
         return ", ".join([str(self.input_size), str(self.hidden_size), *shown, *filters])
 
 
-def _check_sizes(input_size: object, hidden_size: object, num_layers: object, dropout: float, proj_size: int) -> None:
-    for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
-        whole(name, size)
+def _check(num_layers: int, dropout: float, bidirectional: object, proj_size: int, filter: object) -> None:
     if isinstance(dropout, bool) or not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be a probability, not {dropout!r}")
     if proj_size != 0:
         raise ValueError(f"there are no projections: proj_size must be 0, not {proj_size!r}")
     if dropout > 0 and num_layers == 1:
         warnings.warn("dropout acts between layers, and there is one", stacklevel=4)
-
-
-def _check_kinds(bidirectional: object, filter: object) -> None:
     if not isinstance(bidirectional, int):
         raise TypeError(f"bidirectional must be True or False, not {bidirectional!r}")
     if isinstance(filter, type) or not isinstance(filter, InputFilter | None):
