@@ -69,7 +69,8 @@ class Head(nn.Module):
 
 
 def stem(inputs: int, channels: int, padding: int) -> nn.Sequential:
-    """From an image to a quarter of its side: a 3x3 convolution with this padding, two 4x4 ones with stride 2."""
+    """The layers from an image to a quarter of its side: a 3x3 convolution with this padding, two 4x4 ones with stride
+    2."""
     return nn.Sequential(
         nn.Conv2d(inputs, channels, 3, padding=padding),
         group_norm(channels),

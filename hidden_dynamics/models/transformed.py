@@ -1,4 +1,4 @@
-"""Where torch.func or torch.export traces a cell, and second derivatives of hand-written backwards."""
+"""A test for torch.func and torch.export, and second derivatives of hand-written backwards."""
 
 from collections.abc import Callable, Sequence
 

@@ -61,7 +61,7 @@ class Solvers(FunctionEvaluations):
 
 @contextlib.contextmanager
 def finer(network: nn.Module, level: int) -> Generator[Solvers]:
-    """Within it, tolerances are 10^level times smaller than configured, and fixed steps 2^level times shorter."""
+    """Make tolerances 10^level times smaller, and fixed steps 2^level times shorter, within the block."""
     solvers = Solvers()
     with contextlib.ExitStack() as after:
         for parent in list(network.modules()):

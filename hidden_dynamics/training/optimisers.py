@@ -17,7 +17,7 @@ from hidden_dynamics.tasks.task import Batch, Task, TaskOfParts
 
 
 class Network(nn.Module):
-    """What training asks of a network: a type for annotations, from which no network has to be derived.
+    """A network as training needs it: a type for annotations, from which no network has to be derived.
 
     Attributes:
         parameter_groups: gives the parameters by the name of their optimiser; without it, "main" trains all.
@@ -103,7 +103,7 @@ def learn(
 
 @contextlib.contextmanager
 def _alone(network: Network, part: str | None) -> Generator[None]:
-    """Within the block, only this part's parameters have gradients; None is all of them."""
+    """Give gradients to this part's parameters alone within the block; None is all of them."""
     kept = None if part is None else {id(parameter) for parameter in network.parts()[part]}
     fixed = [p for p in network.parameters() if kept is not None and id(p) not in kept and p.requires_grad]
     for parameter in fixed:

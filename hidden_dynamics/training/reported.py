@@ -1,4 +1,4 @@
-"""What evaluations decide: which one the tables show, when averaging begins, and numbers of a whole run."""
+"""Decisions by evaluations: the one that tables show, when averaging begins; and numbers of a whole run."""
 
 import math
 from collections.abc import Mapping, Sequence

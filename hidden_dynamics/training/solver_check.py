@@ -1,4 +1,5 @@
-"""Whether a trained network's solver resolves its flow: what is lost forwards and backwards, and the test when finer.
+"""A check that a trained network's solver resolves its flow: what is lost forwards and backwards, and the test when
+finer.
 
 Solved forwards and then backwards by the same solver, a state comes back to where it began, but for the solver's
 errors: where more than a hundredth is lost, or a finer solution changes the test, what the network answers is an answer

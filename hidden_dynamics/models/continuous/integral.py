@@ -157,7 +157,7 @@ class _Watched(nn.Module):
 
     @contextlib.contextmanager
     def forwards(self, shapes: Sequence[torch.Size] | None) -> Generator[None, None, None]:
-        """Within it, evaluations and steps belong to a solution forwards."""
+        """Count evaluations and steps as those of a solution forwards within the block."""
         self.shapes, self.forward_going, self.steps = shapes, True, 0
         try:
             yield
@@ -165,7 +165,7 @@ class _Watched(nn.Module):
             self.forward_going = False
 
     def start_backwards(self, shapes: Sequence[torch.Size] | None, _: object) -> None:
-        """From here on, evaluations and steps belong to an adjoint problem."""
+        """Count evaluations and steps as those of an adjoint problem from here on."""
         self.shapes, self.steps = shapes, 0
 
     def forward(self, t: Tensor, y: Tensor) -> Tensor:
@@ -186,7 +186,7 @@ class _Watched(nn.Module):
         self._look(t.detach(), [y], dt, "forward")
 
     def callback_step_adjoint(self, t: Tensor, y: Sequence[Tensor], dt: Tensor) -> None:
-        """The same for the adjoint problem, whose time runs from the last time to the first."""
+        """Called likewise for the adjoint problem, whose time runs from the last time to the first."""
         self._look(t.detach(), y, dt, "backward")
 
     def check_end(self, results: Sequence[Tensor | None], time: float, during: str) -> None:

@@ -32,7 +32,7 @@ class FixedAttention(nn.Module):
         self.f, self.rule = f, rule
 
     def forward(self, t: Tensor, h: Tensor) -> Tensor:
-        """Of h, (K, N, d)."""
+        """dh/dt, (K, N, d)."""
         return self.f(t, self.rule(h, correlation(h.detach())))
 
 

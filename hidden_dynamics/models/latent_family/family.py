@@ -85,7 +85,8 @@ class Prediction(NamedTuple):
 
     @classmethod
     def certain(cls, values: Tensor, labels: Tensor | None) -> "Prediction":
-        """Of a network in which nothing is latent: values (R, D), labels with the axis of the one sample."""
+        """The prediction of a network in which nothing is latent: values (R, D), labels with the axis of the one
+        sample."""
         nothing = values.new_zeros(())
         return cls(values[None], labels, nothing, nothing)
 

@@ -125,7 +125,7 @@ class LatentODE(LatentNetwork):
         self.classifies(task, self.latent if label_from == "start" else size, size)
 
     def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Prediction:
-        """What is predicted of the targets, from samples of z(0).
+        """The prediction of the targets, from samples of z(0).
 
         Args:
             noise: (K, N, L) (or twice L where the latent state has two halves), what the samples are made of, standard

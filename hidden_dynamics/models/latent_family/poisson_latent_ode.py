@@ -31,7 +31,7 @@ class PoissonDynamics(nn.Module):
         self.flow, self.rate, self.latent = flow, rate, latent
 
     def forward(self, t: Tensor, state: Tensor) -> Tensor:
-        """Of [z, l, integrals], (..., 2 L + D)."""
+        """The rate of [z, l, integrals], (..., 2 L + D)."""
         return torch.cat([self.flow(t, state[..., : self.latent]), self.log_rates(state).exp() / SCALE], -1)
 
     def log_rates(self, state: Tensor) -> Tensor:
@@ -74,8 +74,8 @@ class LatentODEPoisson(LatentODE):
         return functional.pad(z, (0, self.decoder.out_features))
 
     def _solution(self, state: State, targets: Observations) -> tuple[Tensor, Tensor]:
-        """The same, but for the integrals in the end, which are those from the targets' first to their last time: at
-        both, every series has one row more."""
+        """The solution, whose integrals in the end are those from the targets' first to their last time: at both, every
+        series has one row more."""
         if not len(targets.times):
             return super()._solution(state, targets)
         everyone = torch.arange(targets.size, device=targets.series.device)

@@ -108,7 +108,7 @@ def gaps(steps: Padded, times: Tensor, kind: str) -> Tensor:
 
 
 def until_next(times: Tensor) -> Tensor:
-    """From each union time to the next, 0 at the last: (U,)."""
+    """The time from each union time to the next, 0 at the last: (U,)."""
     return times.diff(append=times[-1:])
 
 

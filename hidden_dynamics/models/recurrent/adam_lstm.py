@@ -58,7 +58,7 @@ def adam_lstm(
 
 
 def _by_steps(adam: Adam, *given: Tensor) -> tuple[Tensor, ...]:
-    """As the equations read."""
+    """The equations as they read, step by step."""
     (x, weight_ih, p, n, weight_hh, bias, h, c), outputs = given, list[Tensor]()
     for x_t in x.unbind():
         gate = weight_ih @ x_t
@@ -166,8 +166,8 @@ def _accumulate(steps: Sequence[Tensor], decay: float, first: Tensor) -> None:
 
 
 def _run_gates(shares: Iterable[Tensor], a: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> None:
-    """From the filter's share of each a_t, in its place in a, (steps, 4N, batch), to the gates there, and to h and c,
-    (steps + 1, N, batch), of which the first is given."""
+    """The gates, in a, (steps, 4N, batch), in the place of the filter's share of each a_t; h and c, (steps + 1, N,
+    batch), of which the first is given."""
     n = h.shape[1]
     gates = zip(shares, a[:, : 2 * n].unbind(), *(each.unbind() for each in a.chunk(4, 1)), strict=True)
     h_each, c_each = h.unbind(), c.unbind()
@@ -181,8 +181,8 @@ def _run_gates(shares: Iterable[Tensor], a: Tensor, weight: Tensor, h: Tensor, c
 
 
 def _run_gates_back(da: Tensor, gates: Tensor, c: Tensor, dh_each: Tensor, dh: Tensor, dc: Tensor, transposed: Tensor):
-    """From dL/dh_t, without what comes through later steps, to da; dh and dc, which come through later steps, become
-    those of the step before."""
+    """da, from dL/dh_t without what comes through later steps; dh and dc, which come through these, become those of the
+    step before."""
     n, c_each, dh_from_above = c.shape[1], c.unbind(), dh_each.unbind()
     parts = (each.unbind() for array in (da, gates) for each in (array, array[:, : 2 * n], *array.chunk(4, 1)))
     for t, part in reversed(list(enumerate(zip(*parts, strict=True)))):

@@ -82,7 +82,7 @@ def _run(y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor) -> None:
 def _run_back(
     h: Tensor, matrix: Tensor, dh: Tensor | None, dh_end: Tensor | None, norms: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """From the gradients with respect to h and to the last h, each None where it is 0, to (dz, db, dh0)."""
+    """dz, db and dh0, from the gradients with respect to h and to the last h, each None where it is 0."""
     dz, transposed, dh_at = torch.empty_like(h), matrix.t().contiguous(), None if dh is None else dh.unbind()
     total = torch.zeros_like(h[-1])
     for gradient in (dh_end, None if dh_at is None else dh_at[-1]):

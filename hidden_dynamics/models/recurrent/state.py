@@ -78,7 +78,7 @@ class FilteredState(tuple[Tensor, ...]):
         return type(self)(map(function, self), map_tensors(function, self.filter), self.maker, self.matrices)
 
     def to(self, *args: Any, **options: Any) -> Self:
-        """On another device, or of another type, as `Tensor.to`; counts of steps stay as they are."""
+        """The state on another device, or of another type, as `Tensor.to`; counts of steps stay as they are."""
         moved = self.map(lambda tensor: tensor.to(*args, **options) if tensor.is_floating_point() else tensor)
         return type(self)(moved, moved.filter, moved.maker)
 
@@ -103,7 +103,7 @@ class FilteredState(tuple[Tensor, ...]):
 
     @classmethod
     def of_directions(cls, directions: Sequence[Direction], maker: str | None) -> Self:
-        """From `directions()` back to the state."""
+        """The state whose `directions()` these are."""
         own, filters, matrices = zip(*directions, strict=True)
         return cls(map(torch.stack, zip(*own, strict=True)), filters, maker, matrices)
 

@@ -85,7 +85,7 @@ class DynamicTrivialisation(nn.Module):
 
     @property
     def version(self) -> tuple[int, ...]:
-        """What does not change between two calls of `forward` that give the same matrix."""
+        """A tuple that is the same at two calls of `forward` only if these give the same matrix."""
         return self.skew._version, self.base._version, self.skew.data_ptr()
 
     def skew_matrix(self) -> Tensor:

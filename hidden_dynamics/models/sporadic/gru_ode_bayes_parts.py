@@ -38,7 +38,7 @@ class GRUODE(nn.Module):
         return torch.cat([self.reset, self.update]).t()
 
     def rate(self, h: Tensor, gates: Tensor) -> Tensor:
-        """The same, given `gates()`."""
+        """dh/dt, given `gates()`."""
         r, z = torch.sigmoid(h @ gates).chunk(2, -1)
         difference = torch.tanh((r * h) @ self.candidate.t()) - h
         return torch.addcmul(difference, z, difference, value=-1)

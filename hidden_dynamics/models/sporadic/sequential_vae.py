@@ -40,7 +40,7 @@ class Transition(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def forward(self, z: Tensor, gap: Tensor) -> Gaussian:
-        """Of z, (N, size), and gaps, (N,)."""
+        """The next z, given z, (N, size), and gaps, (N,)."""
         given = torch.cat([z, gap.unsqueeze(1)], 1)
         proposed = self.proposed(given)
         mean = torch.lerp(self.linear(z), proposed, torch.sigmoid(self.gate(given)))
@@ -84,7 +84,7 @@ class SequentialVAE(Variational):
         self.readout = Readout(hidden_size, hidden_size, task.features, dropout)
 
     def forward(self, observations: Observations) -> Inferred:
-        """Every row, read from its own z."""
+        """The prediction of every row, read from its own z."""
         batch = padded(self.accepted(observations))
         z, q = self.chain(batch, draw=self.training)
         series, row, elapsed, _ = batch.own()
