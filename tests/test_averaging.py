@@ -100,12 +100,6 @@ def test_the_steps_go_on_as_without_averaging(tmp_path, steps):
     assert history.averaged_since is None
 
 
-def test_a_metric_that_is_not_measured_is_named(tmp_path):
-    spec = spec_of(averaging={"metric": "valdiation_loss", "nonmonotone": 5})
-    with pytest.raises(UserError, match="training.averaging.metric: unknown metric 'valdiation_loss'. Did you mean"):
-        run_loop(tmp_path, Scripted(list(LOSSES)), spec)
-
-
 @pytest.mark.parametrize("losses", [LOSSES, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]])
 def test_it_is_made_once_on_the_weights_of_the_lowest_validation_loss(tmp_path, losses):
     task = Scripted(list(losses))

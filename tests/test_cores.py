@@ -157,12 +157,6 @@ def test_parameter_counts(cells, d, n, outputs, count):
         assert sum(parameter.numel() for parameter in core.parameters()) + outputs * (n + 1) == count
 
 
-@pytest.mark.parametrize("name", ["LSTM", "DTRIV"])
-def test_an_unknown_backend_is_named(name):
-    with pytest.raises(ValueError, match="backend"):
-        make(name, "fast")
-
-
 @pytest.mark.parametrize("name", ["Adam", "RMSProp", "Adam, orthogonal", "RMSProp, orthogonal"])
 @pytest.mark.parametrize("backends", [BACKENDS, BACKENDS[::-1]])
 def test_a_state_that_means_the_same_passes_between_backends(name, backends):

@@ -167,13 +167,6 @@ def test_wherever_the_times_lie_there_is_a_solution_with_its_gradients_or_a_solv
     assert solution.isfinite().all() and y.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("times", [[0.0, 0.5, 0.5], [1.0, 0.5], []])
-def test_times_of_rows_that_do_not_ascend_are_refused(times):
-    with pytest.raises(ValueError, match="times"):
-        offsets = torch.zeros(len(times) + 1, dtype=torch.int64)
-        Integral(Turning(), Solver()).of_rows(noise(1, 4, 3), torch.tensor(times), offsets, offsets[:0])
-
-
 @either_gradient
 @pytest.mark.parametrize("method", ["dopri5", "rk4"])
 def test_times_that_single_precision_does_not_tell_apart_are_two(method, adjoint):

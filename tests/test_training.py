@@ -3,9 +3,7 @@
 import csv
 import json
 import math
-import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -138,10 +136,11 @@ def test_the_reported_number_is_the_first_of_the_best_that_are_finite_or_the_las
     assert chosen(rows, about) == expected
 
 
-def test_a_metric_that_no_evaluation_gives_is_refused_at_the_first_one_and_not_at_the_end(tmp_path):
-    task = Regression()
-    with pytest.raises(UserError, match="unknown metric 'tets_loss'. Did you mean 'test_loss'"):
-        run_loop(tmp_path, spec_of(report={"metric": "tets_loss", "rule": "min"}), task)
+@pytest.mark.parametrize("asked", [{"report": {"rule": "min"}}, {"averaging": {"nonmonotone": 5}}])
+def test_a_metric_that_no_evaluation_gives_is_refused_at_the_first_one_and_not_at_the_end(tmp_path, asked):
+    ((key, settings),), task = asked.items(), Regression()
+    with refused("Did you mean 'test_loss'", "task regression", f"training.{key}.metric"):
+        run_loop(tmp_path, spec_of(**{key: settings | {"metric": "tets_loss"}}), task)
     assert task.batches == 3  # of the 9 of this training
 
 
@@ -901,13 +900,10 @@ def test_a_full_disk_is_reported_and_leaves_nothing_at_a_final_name(workplace, c
     assert [path for path in workplace.root.glob("results/**/*") if path.is_file()] == []
 
 
-def test_the_script_by_itself_says_one_line_and_exits_with_one(workplace):
-    """In a process of its own, as a user starts it."""
+def test_data_that_are_missing_are_named_in_one_line(workplace, call):
     workplace.data.unlink()
-    command = [sys.executable, str(ROOT / "scripts" / "train.py"), *workplace.arguments()]
-    ended = subprocess.run(command, cwd=workplace.root, capture_output=True, text=True)
-    assert ended.returncode == 1 and one_line(ended.stderr) and ended.stdout == ""
-    assert re.search(r"adding-length6-seed0-test_size16\.npz is missing", ended.stderr)
+    code, out, err = call(workplace.arguments())
+    assert (code, out) == (1, "") and one_line(err) and f"{workplace.data.name} is missing" in err
     assert workplace.files() == []
 
 

@@ -28,6 +28,11 @@ def solved(f, g, solver):
     return hd.Integral(pair, solver)((noise(2, 3), noise(3, 3)))
 
 
+def at_times(times):
+    offsets = torch.zeros(len(times) + 1, dtype=torch.int64)
+    return hd.Integral(of_state(torch.sin), hd.Solver()).of_rows(noise(1, 4, 3), times, offsets, offsets[:0])
+
+
 NUMBERS = {
     "mu": (lambda v: hd.MomentumLSTM(1, 2, mu=v, s=1.0), ["0.5", None, True, NAN, 1.0, -0.1]),
     "s": (lambda v: hd.NAGLSTM(1, 2, s=v), [math.inf, -math.inf, NAN, 0, -1.0, "1", [1.0]]),
@@ -40,6 +45,8 @@ NUMBERS = {
     "bidirectional": (lambda v: hd.DTRIV(1, 2, bidirectional=v), [None, "yes", 0.5]),
     "K": (lambda v: hd.DTRIV(1, 2, K=v), [0, -1, 1.5, True, "many", None]),
     "initialisation": (lambda v: hd.DTRIV(1, 2, initialisation=v), ["identity"]),
+    "backend": (lambda v: hd.LSTM(1, 2, backend=v), ["fast", None]),
+    "times": (lambda v: at_times(torch.tensor(v)), [[0.0, 0.5, 0.5], [1.0, 0.5], []]),
     "method": (hd.Solver, ["dopri6", None]),
     "rtol": (lambda v: hd.Solver(rtol=v), [0.0, -1e-3, NAN]),
     "atol": (lambda v: hd.Solver(atol=v), [0.0, NAN]),
