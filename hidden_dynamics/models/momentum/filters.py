@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import Positive, Share, Whole, number, whole
 from hidden_dynamics.models.momentum.recurrence import linear_recurrence
+from hidden_dynamics.models.recurrent.state import check_like
 
 Counted = tuple[Tensor, int | Tensor]
 
@@ -40,11 +41,7 @@ class InputFilter(Protocol):
 def like(g: Tensor, y: Tensor) -> Tensor:
     """y, what a filter made of g; a ValueError where it is of another shape, type or device, which kernels do not look
     at."""
-    if (y.shape, y.dtype, y.device) != (g.shape, g.dtype, g.device):
-        raise ValueError(
-            f"the filter must give {tuple(g.shape)} {g.dtype} on {g.device}, as it gets, not {tuple(y.shape)} "
-            f"{y.dtype} on {y.device}"
-        )
+    check_like("what the filter gives", y, g)
     return y
 
 

@@ -9,6 +9,7 @@ import functools
 import torch
 from torch import Tensor
 
+from hidden_dynamics.models.recurrent.state import check_like
 from hidden_dynamics.models.transformed import is_transformed
 
 BLOCK = 32
@@ -28,11 +29,8 @@ def linear_recurrence(x: Tensor, decay: Tensor | float, initial: Tensor | None =
     """
     if x.shape[0] == 0:
         raise ValueError("a sequence needs at least one step")
-    if initial is not None and (initial.shape, initial.dtype, initial.device) != (x.shape[1:], x.dtype, x.device):
-        raise ValueError(
-            f"the initial value must be {tuple(x.shape[1:])} {x.dtype} on {x.device}, not {tuple(initial.shape)} "
-            f"{initial.dtype} on {initial.device}"
-        )
+    if initial is not None:
+        check_like("the initial value", initial, x[0])
     if not isinstance(decay, Tensor) and decay == 0:
         return x
     flat, carry = x.reshape(x.shape[0], -1), None if initial is None else initial.reshape(-1)
