@@ -45,6 +45,17 @@ def tensors(state):
     return [state] if isinstance(state, torch.Tensor) and state.is_floating_point() else []
 
 
+class Given(nn.Module):
+    """dy/dt = function(t, y)."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, t, y):
+        return self.function(t, y)
+
+
 class Watching(TorchDispatchMode):
     """Within it, `note(name, result)` is called after every operation on tensors."""
 

@@ -42,37 +42,6 @@ def rows_of(answers, observations):
     return answers[:, observations.series, observations.rows_of_times().to(observations.series.device)]
 
 
-def batch(records, low, divisor):
-    """The union of the times of records (times, values, mask), divided by the last of them, and their values as
-    (x - low) / divisor, a divisor of 0 counted as 1."""
-    union = sorted({float(t) for times, _, _ in records for t in times})
-    shape = (len(records), len(union), len(low))
-    values, mask = torch.zeros(shape, dtype=torch.float64), torch.zeros(shape, dtype=torch.float64)
-    for place, (times, x, seen) in enumerate(records):
-        for t, row, present in zip(times, x, seen, strict=True):
-            for feature in np.flatnonzero(present):
-                divided = divisor[feature] if divisor[feature] != 0 else 1.0
-                values[place, union.index(float(t)), feature] = (float(row[feature]) - low[feature]) / divided
-                mask[place, union.index(float(t)), feature] = 1.0
-    times = torch.tensor(union, dtype=torch.float64)
-    return Dense(times / times[-1] if times[-1] != 0 else times, values, mask)
-
-
-def halves(dense):
-    """Context and targets in extrapolation: the union times before the middle one, and the others."""
-    middle = len(dense.times) // 2
-    return (
-        Dense(dense.times[:middle], dense.values[:, :middle], dense.mask[:, :middle]),
-        Dense(dense.times[middle:], dense.values[:, middle:], dense.mask[:, middle:]),
-    )
-
-
-def without_times_of_zeros(dense):
-    """Union times are dropped where all values of all series add up to 0, observed or not."""
-    kept = dense.values.sum((0, 2)) != 0
-    return Dense(dense.times[kept], dense.values[:, kept], dense.mask[:, kept])
-
-
 def likelihood(predicted, targets):
     """(K,): the log-density averaged over a series' observations of a feature, then features, then series."""
     samples, size, _, features = predicted.shape

@@ -111,26 +111,6 @@ def test_a_linear_pair_with_a_linear_rule_ends_at_the_matrix_exponential(solver,
     assert_alike(ends, expected, [h, a, f.matrix, g.matrix], tolerance=1e-5)
 
 
-class Scale(nn.Module):
-    def __init__(self, value):
-        super().__init__()
-        self.value = nn.Parameter(torch.tensor(value, dtype=torch.float64))
-
-    def forward(self, t, x):
-        return self.value * x
-
-
-class Bent(nn.Module):
-    """tanh(W x + t v)"""
-
-    def __init__(self, n, seed):
-        super().__init__()
-        self.weight, self.of_time = nn.Parameter(noise(n, n, seed=seed)), nn.Parameter(noise(n, seed=seed + 1))
-
-    def forward(self, t, x):
-        return torch.tanh(x @ self.weight.t() + t * self.of_time)
-
-
 def counted(solver, start=None, function=lambda t, y: torch.sin(5 * y) + t):
     """A problem solved forwards and its gradients taken: (integral's counts, dynamics' own counts)."""
     dynamics = Rate(function)
@@ -207,7 +187,8 @@ def test_every_method_solves_a_batch_of_one_in_the_precision_that_it_is_moved_to
     """h' = h a, f = alpha, g = 0: h(1) = exp(alpha a) h. Moved by .to, as to another device."""
     fixed = {} if method in ADAPTIVE else {"step_size": 1 / 100}
     loose = {"euler": 3e-2, "bosh3": 1e-3, "adaptive_heun": 1e-3, "fehlberg2": 1e-3}.get(method, 2e-4)
-    integral = Integral(CoEvolving(Scale(0.7), Scale(0.0), torch.mul), Solver(method, 1e-6, 1e-6, adjoint, **fixed))
+    pair = CoEvolving(Rate(lambda t, x: 0.7 * x), Rate(lambda t, x: 0 * x), torch.mul)
+    integral = Integral(pair, Solver(method, 1e-6, 1e-6, adjoint, **fixed))
     wanted = [h, a] = leaves(noise(1, 3, seed=1), noise(1, 3, seed=2))
     for dtype in (torch.float32, torch.float64):
         ends = integral.to(dtype)((h.to(dtype), a.to(dtype)))
@@ -218,7 +199,7 @@ def test_every_method_solves_a_batch_of_one_in_the_precision_that_it_is_moved_to
 
 @pytest.mark.parametrize("method", ["dopri5", "rk4", "explicit_adams"])
 def test_a_batch_of_none_stays_as_it_is(method):
-    integral = Integral(CoEvolving(Bent(2, 1), Bent(2, 3)), Solver(method))
+    integral = Integral(CoEvolving(Map(2, 2, 1), Map(2, 2, 3)), Solver(method))
     h, a = integral((noise(0, 2), noise(0, 2)))
     assert h.shape == a.shape == (0, 2)
     none, start = torch.zeros(0, dtype=torch.int64), noise(1, 0, 2)

@@ -29,6 +29,7 @@ from hidden_dynamics.errors import ObservationError
 from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Rows, batch_of
+from hidden_dynamics.training.optimisers import groups_of
 
 ROWS = Rows(
     times=np.float32([0, 1, 2, 0.5, 1]),
@@ -232,7 +233,7 @@ def test_training_reaches_every_parameter_and_draws_from_torchs_generator_alone(
 @every_network
 def test_parts_are_all_parameters_and_the_penalty_is_of_the_attention_alone(name):
     network = made(name)
-    assert network.penalty(None, "hidden") == 0 and set(network.parameter_groups()) == {"main"}
+    assert network.penalty(None, "hidden") == 0 and set(groups_of(network)) == {"main"}
     if not hasattr(network, "parts"):
         assert network.penalty(None) == 0
         return

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.momentum.recurrence import BLOCK
 from hidden_dynamics.models.recurrent.lstm import MomentumLSTM
 from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 
@@ -45,6 +46,23 @@ def test_over_time_whole_or_in_parts_is_step_by_step(filter, length, cuts):
     assert_close(torch.cat(parts), expected)
     for part, expected_part in zip(tensors(state), tensors(expected_end), strict=True):
         assert_close(part, expected_part)
+
+
+@pytest.mark.parametrize(
+    "filter",
+    [Identity(), Momentum(0.6, 0.5), Nesterov(0.5, 6, 1), Adam(0.6, 0.5, 0.9, 1e-2), RMSProp(0.5, 0.1, 1e-2)],
+    ids=str,
+)
+def test_gradients_with_respect_to_inputs_and_state(filter):
+    state = filter(noise(3, 2, seed=1))[1]
+    parts = [part.requires_grad_() for part in tensors(state)]
+    counts = state[len(parts) :] if isinstance(state, tuple) else ()
+
+    def run(g, *parts):
+        y, end = filter(g, (*parts, *counts) if isinstance(state, tuple) else next(iter(parts), None))
+        return y, *tensors(end)
+
+    assert torch.autograd.gradcheck(run, (noise(BLOCK + 1, 2).requires_grad_(), *parts))
 
 
 @pytest.mark.parametrize("eps", [1e-8, 1e-16, 16.0])

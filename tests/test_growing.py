@@ -1,7 +1,6 @@
 """Runs that are asked for more epochs than they have, or fewer; checkpoints that travel; lengths that matter."""
 
 import hashlib
-import importlib
 import io
 import json
 import tarfile
@@ -15,11 +14,11 @@ import train as script
 from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
+from workplaces import Workplace
 
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.lengths import length_matters
-from hidden_dynamics.configuration.runs import OUTPUTS, find
-from hidden_dynamics.data import prepared
+from hidden_dynamics.configuration.runs import OUTPUTS
 from hidden_dynamics.results.archives import KEPT, record_of, write
 from hidden_dynamics.results.run_files import RunFiles, is_to_grow
 from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
@@ -42,45 +41,9 @@ RUNS = {  # by kind: the task, the model, the epochs at first and then, other se
 }
 
 
-class Workplace:
-    """The data of a run, and directories of results in which it is trained for so many epochs."""
-
-    def __init__(self, root, kind):
-        self.root, (self.task, self.model, self.lengths, self.training) = root, RUNS[kind]
-        self.first, self.long = self.lengths[0], self.lengths[-1]
-        spec = self.of("data", self.long).spec
-        path = root / self.configuration("data", 1).paths.prepared(spec["dataset"], spec["data"])
-        about = {"dataset": spec["dataset"], "title": "Data", "stand_in_for": None}
-        module = importlib.import_module(self.configuration("data", 1).datasets[spec["dataset"]].module)
-        prepared.save(path, module.prepare(None, spec["data"]), about)
-
-    def settings(self, results, epochs):
-        training = {**self.training, "epochs": epochs}
-        at = {"results": str(self.root / results), "data": {"directory": str(self.root / "data")}, "device": "cpu"}
-        return at | {"overrides": {"tasks": {self.task: {"training": training}}}}
-
-    def configuration(self, results, epochs):
-        return load(parse_settings(json.dumps(self.settings(results, epochs))))
-
-    def of(self, results, epochs, seed=0):
-        return find(self.configuration(results, epochs), self.task, self.model, seed)
-
-    def files(self, results):
-        """What a run leaves, but for the times it took."""
-        directory = self.root / results / "demo/runs" / self.task / self.model / "seed0"
-        record = RunFiles(directory).record()
-        of_times = [record.pop("checksum"), record.pop("seconds"), record["files"].pop("clock.csv")]
-        assert all(of_times)
-        for name in ("solver", "peak_memory_mb"):  # what of the check is made depends on the time that there is
-            record.pop(name, None)
-        files = {name: (directory / name).read_bytes() for name in record["files"] if name != "model.pt"}
-        weights = torch.load(directory / "model.pt")
-        return record, files, {name: weight.numpy().tobytes() for name, weight in weights.items()}
-
-
 @pytest.fixture
 def workplace(tmp_path):
-    return Workplace(tmp_path, "pixels, RMSprop")
+    return Workplace(tmp_path, "pmnist", "momentum_lstm-n32")
 
 
 @pytest.fixture
@@ -88,9 +51,7 @@ def train(ended):
     """Trains by scripts/train.py, in this process; gives what it says."""
 
     def trained(workplace, results, epochs, *more):
-        named = more or ("--model", workplace.model, "--seed", "0")
-        config = json.dumps(workplace.settings(results, epochs))
-        said = ended(script.main, "--task", workplace.task, *named, "--config", config, "--threads", "1")
+        said = ended(script.main, *workplace.arguments(results, *more, epochs=epochs))
         assert said.code == 0, said.err
         return said.out + said.err
 
@@ -100,16 +61,17 @@ def train(ended):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", RUNS)
 def test_a_run_that_grew_has_left_what_one_long_training_leaves(tmp_path, train, kind):
-    workplace = Workplace(tmp_path, kind)
-    train(workplace, "whole", workplace.long)
+    task, model, lengths, training = RUNS[kind]
+    workplace = Workplace(tmp_path, task, model, **training)
+    train(workplace, "whole", lengths[-1])
     whole = workplace.files("whole")
-    for epochs in workplace.lengths:
-        assert is_to_grow(workplace.of("grown", epochs)) == (epochs != workplace.first)
+    for epochs in lengths:
+        assert is_to_grow(workplace.of("grown", epochs=epochs)) == (epochs != lengths[0])
         train(workplace, "grown", epochs)
-        assert (workplace.files("grown") == whole) == (epochs == workplace.long)
+        assert (workplace.files("grown") == whole) == (epochs == lengths[-1])
     assert (whole[0]["averaged_since"] is not None) == ("averaged" in kind)
     if "tested" in kind:
-        rows = RunFiles(tmp_path / workplace.of("grown", 1).directory).metrics()
+        rows = RunFiles(workplace.directory("grown")).metrics()
         assert len([row for row in rows if any(name.startswith("test_") for name in row)]) == 1
 
 
@@ -122,8 +84,8 @@ def test_the_runs_of_a_job_grow_and_asked_for_fewer_epochs_they_stay(workplace, 
     monkeypatch.setattr(script.loop, "_step", None)
     for gone in ([], OUTPUTS, ["checkpoint.pt"]):
         for name in gone:
-            (workplace.root / workplace.of("grown", 1).directory / name).unlink()
-        assert not is_to_grow(workplace.of("grown", 2))
+            (workplace.directory("grown") / name).unlink()
+        assert not is_to_grow(workplace.of("grown", epochs=2))
         train(workplace, "grown", 2)
         assert workplace.files("grown") == workplace.files("whole")
 
@@ -149,13 +111,13 @@ def test_a_training_that_was_stopped_further_than_is_asked_for_ends_with_its_epo
 
 def test_a_restored_record_without_a_checkpoint_says_that_it_cannot_go_on(workplace, train):
     train(workplace, "grown", 1)
-    directory = workplace.root / workplace.of("grown", 1).directory
+    directory = workplace.directory("grown")
     write(directory / KEPT, record_of(directory))
     (directory / "checkpoint.pt").unlink()
     for name in OUTPUTS:
         (directory / name).unlink()
     assert "put back" in train(workplace, "grown", 1)
-    assert is_to_grow(workplace.of("grown", 2))
+    assert is_to_grow(workplace.of("grown", epochs=2))
     assert "its record has 1 of 2 epochs, and no checkpoint is there" in train(workplace, "grown", 2)
     train(workplace, "whole", 2)
     assert workplace.files("grown") == workplace.files("whole")
@@ -163,10 +125,10 @@ def test_a_restored_record_without_a_checkpoint_says_that_it_cannot_go_on(workpl
 
 def test_a_run_that_was_begun_elsewhere_goes_on(workplace, train, ended, tmp_path):
     train(workplace, "laptop", 1)
-    here, there = (json.dumps(workplace.settings(place, 2)) for place in ("laptop", "cluster"))
+    here, there = (json.dumps(workplace.settings(place, epochs=2)) for place in ("laptop", "cluster"))
     of_task = ("--task", workplace.task, "--config", here)
     said = ended(checkpoints.main, tmp_path / "begun.tar", *of_task)
-    assert said.code == 0 and "1 checkpoints of" in said.out and workplace.of("laptop", 1).id in said.out
+    assert said.code == 0 and "1 checkpoints of" in said.out and workplace.of("laptop").id in said.out
     for wrong in ([tmp_path / "none.tar", *of_task, "--seed", "7"], ["in_here.tar", *of_task], ["a", "--model", "b"]):
         assert ended(checkpoints.main, *wrong).code in (1, 2)
     assert not (tmp_path / "none.tar").exists()
@@ -175,8 +137,7 @@ def test_a_run_that_was_begun_elsewhere_goes_on(workplace, train, ended, tmp_pat
     train(workplace, "whole", 2)
     assert workplace.files("cluster") == workplace.files("whole")
     assert ended(restore.main, tmp_path / "begun.tar", "--config", there).out == "1 checkpoints there already\n"
-    other = workplace.settings("other", 2)
-    other["overrides"]["tasks"][workplace.task]["training"]["batch_size"] = 32
+    other = workplace.settings("other", epochs=2, batch_size=32)
     said = ended(restore.main, tmp_path / "begun.tar", "--config", json.dumps(other))
     assert said.out == "1 checkpoints of other specification or code\n" and not (tmp_path / "other").exists()
 

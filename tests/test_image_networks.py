@@ -14,14 +14,13 @@ from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.models.image_networks import ACEODENet, ODENet, ResNet
 from hidden_dynamics.tasks.images import ImageClassification
 from hidden_dynamics.training.building import build
+from hidden_dynamics.training.optimisers import groups_of
 
 CPU = torch.device("cpu")
 SHAPES = {"mnist_images": (28, 28, 1), "svhn_images": (32, 32, 3), "cifar10_images": (32, 32, 3)}
 LOOSE = {"rtol": 1e-3, "atol": 1e-3, "adjoint": False}
 STEPS = {"method": "rk4", "step_size": 1 / 16}
 PENALTY = {"weight": 0.1, "norm": 2, "of": "logits"}
-
-
 TASK = SimpleNamespace(channels=3, classes=4)
 
 
@@ -247,21 +246,14 @@ def test_without_attention_there_is_no_penalty_and_there_are_no_parts(network):
     assert not hasattr(network, "parts")
 
 
-@pytest.mark.parametrize("q_trained_with", ["hidden", "attention"])
-def test_the_parts_are_all_parameters_once_and_only_those_of_g_are_the_attentions_or_also_those_of_q(q_trained_with):
-    """Algorithm 1 trains the hidden part first, in which q's are among "others"; the other way has a name."""
-    network = tiny(q_trained_with=q_trained_with)
-    parts = network.parts()
+def test_the_parts_are_all_parameters_once_and_those_of_g_alone_are_the_attentions():
+    """Algorithm 1 trains the hidden part first, in which q's are among "others"."""
+    network = tiny()
+    parts = {part: [id(parameter) for parameter in of] for part, of in network.parts().items()}
     assert list(parts) == ["hidden", "attention"]
-    found = [id(parameter) for part in parts.values() for parameter in part]
-    assert sorted(found) == sorted(id(parameter) for parameter in network.parameters())
-    pair = network.integral.dynamics
-    modules = {"hidden": [network.stem, pair.f, network.head], "attention": [pair.g]}
-    modules[q_trained_with].append(network.q)
-    for part, of in modules.items():
-        expected = {id(parameter) for module in of for parameter in module.parameters()}
-        assert {id(parameter) for parameter in parts[part]} == expected
-    assert network.parameter_groups().keys() == {"main"}
+    assert sorted(parts["hidden"] + parts["attention"]) == sorted(id(parameter) for parameter in network.parameters())
+    assert parts["attention"] == [id(parameter) for parameter in network.integral.dynamics.g.parameters()]
+    assert groups_of(network).keys() == {"main"}
 
 
 @pytest.mark.parametrize(
@@ -275,7 +267,6 @@ def test_the_parts_are_all_parameters_once_and_only_those_of_g_are_the_attention
         ({"penalty": PENALTY | {"weight": float("nan")}}, "penalty.*nan"),
         ({"penalty": PENALTY | {"norm": 3}}, "penalty.*3"),
         ({"penalty": PENALTY | {"of": "weights"}}, "penalty.*weights"),
-        ({"q_trained_with": "f"}, "q_trained_with.*'f'"),
         ({"solver": {"method": "dopri6"}}, "method"),
     ],
     ids=str,

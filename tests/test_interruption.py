@@ -1,6 +1,5 @@
 """Trainings in real processes, killed at any place, and continued to the numbers of one that was left alone."""
 
-import importlib
 import json
 import os
 import random
@@ -9,12 +8,10 @@ import subprocess
 import sys
 
 import pytest
-import torch
 from conftest import ROOT
+from workplaces import Workplace
 
-from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.configuration.runs import OUTPUTS, UNCOMMITTED, find
-from hidden_dynamics.data import prepared
+from hidden_dynamics.configuration.runs import OUTPUTS, UNCOMMITTED
 from hidden_dynamics.results.run_files import ITEMS
 
 TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
@@ -104,60 +101,17 @@ for death in [*plan, None]:
 """
 
 
-class Workplace:
-    """One task's prepared data, and a training of it left alone."""
-
-    def __init__(self, task, root):
-        self.task, self.root = task, root
-        self.model, self.training = RUNS[task]
-        configuration = load(parse_settings(json.dumps(self.config("alone"))))
-        spec = find(configuration, task, self.model, 1).spec
-        module = importlib.import_module(configuration.datasets[spec["dataset"]].module)
-        about = {"dataset": spec["dataset"], "title": "Data", "stand_in_for": None}
-        path = root / configuration.paths.prepared(spec["dataset"], spec["data"])
-        prepared.save(path, module.prepare(None, spec["data"]), about)
-        ended = subprocess.run([*TRAIN, *self.arguments("alone")], cwd=root, check=True, capture_output=True, text=True)
-        assert "finished" in ended.stdout and ended.stderr == ""
-        record = json.loads((self.run("alone") / "run.json").read_text())
-        assert (record["averaged_since"] is not None) == (task == "ptb")
-
-    def config(self, results, **training):
-        return {
-            "results": str(self.root / results),
-            "data": {"directory": str(self.root / "data")},
-            "overrides": {"tasks": {self.task: {"training": self.training | training}}},
-        }
-
-    def arguments(self, results, **training):
-        config = json.dumps(self.config(results, **training))
-        run = ["--task", self.task, "--model", self.model, "--seed", "1", "--config", config]
-        return [*run, "--device", "cpu", "--threads", "1"]
-
-    def run(self, results):
-        return self.root / results / "demo" / "runs" / self.task / self.model / "seed1"
-
-    def assert_as_if_left_alone(self, results):
-        """Bit for bit, but for the seconds it took."""
-        alone, run = self.run("alone"), self.run(results)
-        for name in ("metrics.csv", "train_loss.npy"):
-            assert (run / name).read_bytes() == (alone / name).read_bytes(), name
-        expected, weights = torch.load(alone / "model.pt"), torch.load(run / "model.pt")
-        assert list(weights) == list(expected)
-        for name, weight in weights.items():
-            assert weight.numpy().tobytes() == expected[name].numpy().tobytes(), name
-        records = [json.loads((directory / "run.json").read_text()) for directory in (alone, run)]
-        assert all(record.pop("seconds")["training"] > 0 for record in records)
-        assert all(record.pop("checksum") and record["files"].pop("clock.csv") for record in records)  # of seconds, too
-        for record in records:  # what of the check is made depends on the time that there is
-            del record["peak_memory_mb"], record["solver"]
-        assert records[0] == records[1]
-        left = {path.name for path in run.glob("[!.]*")} - {UNCOMMITTED}
-        assert left == {*OUTPUTS, ITEMS, "checkpoint.pt"}
-
-
-@pytest.fixture(scope="module", params=list(RUNS))
+@pytest.fixture(scope="module", params=RUNS)
 def workplace(request, tmp_path_factory):
-    return Workplace(request.param, tmp_path_factory.mktemp(request.param))
+    """One of these runs, left alone in the directory "alone"."""
+    model, training = RUNS[request.param]
+    made = Workplace(tmp_path_factory.mktemp(request.param), request.param, model, seed=1, **training)
+    ended = subprocess.run(
+        [*TRAIN, *made.arguments("alone")], cwd=made.root, check=True, capture_output=True, text=True
+    )
+    assert "finished" in ended.stdout and ended.stderr == ""
+    assert (made.files("alone")[0]["averaged_since"] is not None) == (request.param == "ptb")
+    return made
 
 
 @pytest.mark.slow
@@ -180,8 +134,8 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
         first = [*TRAIN, *workplace.arguments("killed", epochs=4)]
         subprocess.run(first, cwd=workplace.root, check=True, stdout=subprocess.DEVNULL)
         for name in OUTPUTS:
-            (workplace.run("killed") / name).unlink()
-    command = [sys.executable, "-c", DRIVER, json.dumps(deaths), str(workplace.run("killed"))]
+            (workplace.directory("killed") / name).unlink()
+    command = [sys.executable, "-c", DRIVER, json.dumps(deaths), str(workplace.directory("killed"))]
     ended = subprocess.run(
         [*command, *workplace.arguments("killed")],
         cwd=workplace.root,
@@ -199,4 +153,6 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
     reached = [child["reached"] or 0 for child in children]
     assert reached == sorted(reached)  # nothing that was kept is lost again
     assert reached[len(places)] > 0
-    workplace.assert_as_if_left_alone("killed")
+    assert workplace.files("killed") == workplace.files("alone")
+    left = {path.name for path in workplace.directory("killed").glob("[!.]*")} - {UNCOMMITTED}
+    assert left == {*OUTPUTS, ITEMS, "checkpoint.pt"}

@@ -97,7 +97,7 @@ def test_initial_weights(initialisation):
 @pytest.mark.parametrize(
     ("options", "error", "complaint"),
     [
-        ({"initialisation": "zero"}, ValueError, "'uniform' or 'orthogonal', not 'zero'"),
+        ({"initialisation": "zero"}, ValueError, "initialisation .*'zero'"),
         ({"layers": 0}, ValueError, "layers must be at least 1"),
         ({"dropouts": {"weight": 1.0}}, ValueError, r"must lie in \[0, 1\)"),
         ({"dropouts": {"wieght": 0.5}}, TypeError, "wieght"),

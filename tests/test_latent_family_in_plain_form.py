@@ -18,7 +18,6 @@ from hidden_dynamics.models.latent_family.ode_rnn import ODERNN
 from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson
 from hidden_dynamics.models.latent_family.rnn_vae import RNNVAE
 from hidden_dynamics.models.observations import Rows, batch_of
-from hidden_dynamics.tasks.series_regression import SeriesRegression
 
 D, SERIES = 4, 7
 TOLERANCE = 1e-10
@@ -275,44 +274,3 @@ def test_ace_latent_odes_with_other_attentions_are_the_plain_ones(labels):
     f, g = (each.network for each in (connected.integral.dynamics.f, connected.integral.dynamics.g.cell))
     below = functools.partial(released.fully_connected, connected.q)
     assert_latent(connected, drawn(labels=labels), released.PlainRate(f, g, "softmax", "moments"), below=below)
-
-
-def arrays_of(series=15, seed=0):
-    """Records with rows of zeros, with the placeholder -1, and of features that nobody has."""
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(2, 6, series)
-    times = [np.concatenate([[0], np.sort(rng.choice(60, length - 1, replace=False)) + 1]) for length in lengths]
-    mask = rng.random((lengths.sum(), D)) < 0.4
-    mask[:, 3] = False
-    return {
-        "times": (np.concatenate(times) * 0.5).astype(np.float32),
-        "values": rng.choice([-1.0, 0.0, 2.0, 5.0], mask.shape, p=[0.1, 0.5, 0.2, 0.2]).astype(np.float32),
-        "mask": mask,
-        "lengths": lengths,
-        "ids": np.arange(series),
-        "died": rng.random(series) < 0.5,
-    }
-
-
-@pytest.mark.parametrize("targets", ["interpolation", "extrapolation"])
-@pytest.mark.parametrize("seed", range(3))
-def test_batches_as_released_are_the_plain_ones(targets, seed):
-    arrays = arrays_of(seed=seed)
-    settings = {"placeholders": "values", "normalisation": "maximum", "zero_times": "dropped", "validation": 0}
-    settings |= {"targets": targets} | ({"split_at": "index"} if targets == "extrapolation" else {})
-    task = SeriesRegression(arrays, settings, 0, torch.device("cpu"))
-    values, mask, starts = arrays["values"], arrays["mask"], np.cumsum(arrays["lengths"]) - arrays["lengths"]
-    low, high = np.zeros(D), np.zeros(D)
-    for d in range(3):
-        low[d], high[d] = values[mask[:, d], d].min(), values[mask[:, d], d].max()
-    for part in ("train", "test"):
-        rows = [slice(starts[s], starts[s] + arrays["lengths"][s]) for s in task.parts[part]]
-        whole = released.batch([(arrays["times"][r], values[r], mask[r]) for r in rows], low, high)
-        halved = released.halves(whole) if targets == "extrapolation" else (whole, whole)
-        batch = task.part(part)
-        for found, dense in zip((batch.context, batch.targets), halved, strict=True):
-            expected, ours = released.without_times_of_zeros(dense), released.dense_of(found)
-            assert len(expected.times) < len(dense.times)
-            assert_all_close([ours.times.double()], [expected.times], 1e-7)
-            assert_all_close([ours.values.double()], [expected.values], 1e-7)
-            assert torch.equal(ours.mask.double(), expected.mask)

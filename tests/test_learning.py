@@ -183,13 +183,6 @@ def test_a_network_without_parts_cannot_be_trained_in_turn(tmp_path):
     assert history.iteration == 9
 
 
-def test_the_loop_takes_turns_within_every_iteration_and_records_the_first_loss(tmp_path):
-    task = Fitting()
-    history, _ = loops.run_loop(tmp_path, spec_of(alternating=True), task, Gated())
-    assert [arguments for arguments, _ in task.calls] == [("hidden",), ("attention",)] * 9
-    assert len(history.losses) == history.iteration == 9
-
-
 sizes = {"batch_size": st.integers(1, 40), "train_size": st.integers(1, 150), "epochs": st.integers(1, 4)}
 
 
@@ -269,7 +262,6 @@ import hidden_dynamics.tasks.activity, hidden_dynamics.tasks.mortality
 from hidden_dynamics.training import loop, optimisers
 
 network = torch.nn.Linear(2, 1)
-network.parameter_groups = lambda: {"main": list(network.parameters())}
 steppers = optimisers.build(network, {"main": {"name": "Adam", "lr": 0.1}})
 optimisers.update(network(torch.ones(3, 2)).sum(), network, steppers, 1.0)
 torch.save(steppers["main"].state_dict(), io.BytesIO())

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from cases import Watching, assert_all_close, noise
+from cases import Given, Watching, assert_all_close, noise
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -143,11 +143,8 @@ def test_rows_at_the_one_time_are_of_the_start_and_cost_nothing():
     assert torch.equal(rows, start[:, [1, 3]]) and torch.equal(end, start) and dynamics.calls == 0
 
 
-class Swinging(nn.Module):
-    """dy/dt = sin(y) + cos(t), which stays in bounds, as its gradients do."""
-
-    def forward(self, t, y):
-        return torch.sin(y) + torch.cos(t)
+# It stays in bounds, as its gradients do.
+SWINGING = Given(lambda t, y: torch.sin(y) + torch.cos(t))
 
 
 @given(
@@ -163,18 +160,11 @@ def test_wherever_the_times_lie_there_is_a_solution_with_its_gradients_or_a_solv
     times = torch.tensor([start, *gaps], dtype=torch.float64).cumsum(0).unique()
     y = noise(4, 3).float().requires_grad_()
     try:
-        solution = at(Integral(Swinging(), Solver(method, max_steps=20, adjoint=adjoint)), y, times)
+        solution = at(Integral(SWINGING, Solver(method, max_steps=20, adjoint=adjoint)), y, times)
         solution.sum().backward()
     except SolverFailure:
         return
     assert solution.isfinite().all() and y.grad.isfinite().all()
-
-
-@pytest.mark.parametrize("times", [[0.0, 0.5, 0.5], [1.0, 0.5], []])
-def test_times_of_rows_that_do_not_ascend_are_refused(times):
-    with pytest.raises(ValueError, match="times"):
-        offsets = torch.zeros(len(times) + 1, dtype=torch.int64)
-        Integral(Turning(), Solver()).of_rows(noise(1, 4, 3), torch.tensor(times), offsets, offsets[:0])
 
 
 @either_gradient
@@ -210,12 +200,9 @@ def test_the_step_budget_is_that_of_all_times_together(adjoint):
 
 
 def test_a_state_that_is_no_number_at_the_last_time_is_found():
-    class Late(nn.Module):
-        def forward(self, t, y):
-            return y * (math.nan if t > 1.5 else 1.0)
-
+    late = Given(lambda t, y: y * (math.nan if t > 1.5 else 1.0))
     with pytest.raises(SolverFailure) as caught:
-        at(Integral(Late(), Solver("rk4", adjoint=False)), noise(1, 2), torch.tensor([0.0, 1.0, 2.0]))
+        at(Integral(late, Solver("rk4", adjoint=False)), noise(1, 2), torch.tensor([0.0, 1.0, 2.0]))
     assert (caught.value.cause, caught.value.time) == ("state not finite", 2.0)
 
 

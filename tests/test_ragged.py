@@ -139,22 +139,22 @@ def names(network, parameters):
     return [known[id(parameter)] for parameter in parameters]
 
 
-def test_without_groups_of_the_core_all_parameters_are_in_one():
-    network = RecurrentNetwork(EVERY_STEP, LSTM, hidden_size=N)
-    groups = network.parameter_groups()
-    assert list(groups) == ["main"]
-    assert names(network, groups["main"]) == [name for name, _ in network.named_parameters()]
-
-
 class Grouped(LSTM):
     def parameter_groups(self):
         return {"main": [self.weight_ih_l0, self.bias_ih_l0], "orthogonal": [self.weight_hh_l0, self.bias_hh_l0]}
 
 
-def test_groups_of_the_core_are_kept_and_the_readout_joins_the_main_one():
-    network = RecurrentNetwork(EVERY_STEP, Grouped, hidden_size=N, filter=Momentum(0.6, 0.9))
-    groups = {name: names(network, group) for name, group in network.parameter_groups().items()}
-    assert groups == {
-        "main": ["core.weight_ih_l0", "core.bias_ih_l0", "readout.weight", "readout.bias"],
-        "orthogonal": ["core.weight_hh_l0", "core.bias_hh_l0"],
-    }
+READOUT, OF_INPUTS = ["readout.weight", "readout.bias"], ["core.weight_ih_l0", "core.bias_ih_l0"]
+OF_STATES = ["core.weight_hh_l0", "core.bias_hh_l0"]
+
+
+@pytest.mark.parametrize(
+    ("core", "expected"),
+    [
+        (LSTM, {"main": ["core.weight_ih_l0", "core.weight_hh_l0", "core.bias_ih_l0", "core.bias_hh_l0", *READOUT]}),
+        (Grouped, {"main": [*OF_INPUTS, *READOUT], "orthogonal": OF_STATES}),
+    ],
+)
+def test_groups_of_the_core_are_kept_or_one_and_the_readout_joins_the_main_one(core, expected):
+    network = RecurrentNetwork(EVERY_STEP, core, hidden_size=N, filter=Momentum(0.6, 0.9))
+    assert {name: names(network, group) for name, group in network.parameter_groups().items()} == expected

@@ -183,10 +183,15 @@ def test_later_rows_are_targets_after_half_of_the_time(stays):
         assert len(entries_of(batch.targets, number)) == (~early).sum()
 
 
-def test_later_rows_are_targets_after_half_of_the_union_times_as_released(stays):
-    task = regression(stays, "extrapolation", split_at="index")
-    batch, whole = task.part("test"), regression(stays).part("test").context
-    half = len(whole.times) // 2
+@pytest.mark.parametrize("zero_times", ["kept", "dropped"])
+def test_later_rows_are_targets_after_half_of_the_union_times_as_released(stays, zero_times: str):
+    """Half of all of them, before some early ones, at which nothing was observed, are dropped. Nobody has feature 3."""
+    unseen = np.isin(stays["times"], np.unique(stays["times"])[1:7])[:, None] | (np.arange(stays["mask"].shape[1]) == 3)
+    arrays = stays | {"mask": stays["mask"] & ~unseen}
+    batch = regression(arrays, "extrapolation", split_at="index", zero_times=zero_times).part("test")
+    whole, kept = (regression(arrays, zero_times=kind).part("test").context for kind in (zero_times, "kept"))
+    half = int((whole.times < kept.times[len(kept.times) // 2]).sum())
+    assert (half == len(whole.times) // 2) == (zero_times == "kept")
     assert torch.equal(batch.context.times, whole.times[:half]) and torch.equal(batch.targets.times, whole.times[half:])
     assert torch.equal(torch.cat([batch.context.values, batch.targets.values]), whole.values)
 

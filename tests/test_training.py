@@ -3,9 +3,7 @@
 import csv
 import json
 import math
-import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -138,10 +136,11 @@ def test_the_reported_number_is_the_first_of_the_best_that_are_finite_or_the_las
     assert chosen(rows, about) == expected
 
 
-def test_a_metric_that_no_evaluation_gives_is_refused_at_the_first_one_and_not_at_the_end(tmp_path):
-    task = Regression()
-    with pytest.raises(UserError, match="unknown metric 'tets_loss'. Did you mean 'test_loss'"):
-        run_loop(tmp_path, spec_of(report={"metric": "tets_loss", "rule": "min"}), task)
+@pytest.mark.parametrize("asked", [{"report": {"rule": "min"}}, {"averaging": {"nonmonotone": 5}}])
+def test_a_metric_that_no_evaluation_gives_is_refused_at_the_first_one_and_not_at_the_end(tmp_path, asked):
+    ((key, settings),), task = asked.items(), Regression()
+    with refused("Did you mean 'test_loss'", "task regression", f"training.{key}.metric"):
+        run_loop(tmp_path, spec_of(**{key: settings | {"metric": "tets_loss"}}), task)
     assert task.batches == 3  # of the 9 of this training
 
 
@@ -363,7 +362,7 @@ def in_turns():
 
 @pytest.mark.parametrize(
     ("count", "left"),
-    [(10_000, None), (14_000, ["2.class", "2.loss", "4.class"]), (26_032, ["2.class", "4.class"]), (10**6, [])],
+    [(10_000, None), (14_000, ["2.class", "2.loss", "4.class"]), (26_032, ["2.class", "4.class"]), (120_000, [])],
 )
 def test_items_are_left_out_beyond_what_a_record_may_have(tmp_path, count, left):
     """As of images, whose classes are all alike and whose losses differ; more of the reported evaluation than of the
@@ -482,44 +481,24 @@ def test_a_signal_ends_an_evaluation_at_once_and_it_is_made_again(tmp_path, sign
     assert_same(*run_loop(tmp_path / "stopped"), run_loop(tmp_path / "whole"))
 
 
-def test_a_signal_at_any_reading_of_the_clock_leaves_no_evaluation_half_recorded(tmp_path, monkeypatch):
-    """The clock is read at the beginning and the end of every step and evaluation: 24 times here."""
-    whole, clock = run_loop(tmp_path / "whole"), loop.time.perf_counter
-
-    def signalling(at):
+@pytest.mark.parametrize(("owner", "name", "calls"), [(loop.time, "perf_counter", 24), (Checkpoint, "save", 13)])
+def test_a_signal_at_any_reading_of_the_clock_or_saving_leaves_nothing_half_done(
+    tmp_path, monkeypatch, owner, name, calls
+):
+    """Every step and evaluation reads the clock when it begins and ends, and is saved; so is the end, once more."""
+    for constant, value in {"SECONDS": -1, "SECONDS_AFTER_AN_EVALUATION": -1, "TIMES_A_SAVING": 0}.items():
+        monkeypatch.setattr(checkpoint, constant, value)
+    whole, real = run_loop(tmp_path / "whole"), getattr(owner, name)
+    for at in range(calls):
         count = iter(range(1000))
 
-        def reading():
-            if next(count) == at:
-                signal.raise_signal(signal.SIGTERM)
-            return clock()
-
-        return reading
-
-    for at in range(24):
-        with monkeypatch.context() as patch:
-            patch.setattr(loop.time, "perf_counter", signalling(at))
-            with pytest.raises(Interrupted):
-                run_loop(tmp_path / str(at))
-        assert_same(*run_loop(tmp_path / str(at)), whole)
-
-
-def test_a_signal_during_any_saving_of_a_checkpoint_is_obeyed_even_at_the_last(tmp_path, monkeypatch):
-    """9 steps and 3 evaluations are saved, and the end once more."""
-    monkeypatch.setattr("hidden_dynamics.training.checkpoint.SECONDS", -1)
-    monkeypatch.setattr("hidden_dynamics.training.checkpoint.SECONDS_AFTER_AN_EVALUATION", -1)
-    monkeypatch.setattr("hidden_dynamics.training.checkpoint.TIMES_A_SAVING", 0)
-    whole, save = run_loop(tmp_path / "whole"), Checkpoint.save
-    for at in range(13):
-        count = iter(range(1000))
-
-        def signalling(checkpoint, state, at=at, count=count):
+        def signalling(*arguments, at=at, count=count):
             if next(count) == at:
                 signal.raise_signal(signal.SIGINT)
-            save(checkpoint, state)
+            return real(*arguments)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Checkpoint, "save", signalling)
+            patch.setattr(owner, name, signalling)
             with pytest.raises(Interrupted):
                 run_loop(tmp_path / str(at))
         assert_same(*run_loop(tmp_path / str(at)), whole)
@@ -921,13 +900,10 @@ def test_a_full_disk_is_reported_and_leaves_nothing_at_a_final_name(workplace, c
     assert [path for path in workplace.root.glob("results/**/*") if path.is_file()] == []
 
 
-def test_the_script_by_itself_says_one_line_and_exits_with_one(workplace):
-    """In a process of its own, as a user starts it."""
+def test_data_that_are_missing_are_named_in_one_line(workplace, call):
     workplace.data.unlink()
-    command = [sys.executable, str(ROOT / "scripts" / "train.py"), *workplace.arguments()]
-    ended = subprocess.run(command, cwd=workplace.root, capture_output=True, text=True)
-    assert ended.returncode == 1 and one_line(ended.stderr) and ended.stdout == ""
-    assert re.search(r"adding-length6-seed0-test_size16\.npz is missing", ended.stderr)
+    code, out, err = call(workplace.arguments())
+    assert (code, out) == (1, "") and one_line(err) and f"{workplace.data.name} is missing" in err
     assert workplace.files() == []
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from cases import CORES, noise
+from cases import CORES, Given, noise
 from series_cases import task_of
 from torch import nn
 
@@ -19,20 +19,18 @@ FIXED = [
 ]
 
 
-class Given(nn.Module):
-    """Dynamics that are a function of the state."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, t, y):
-        return self.function(y)
+def of_state(function):
+    return Given(lambda t, y: function(y))
 
 
 def solved(f, g, solver):
-    pair = hd.CoEvolving(Given(f), Given(g), lambda h, a: h)
+    pair = hd.CoEvolving(of_state(f), of_state(g), lambda h, a: h)
     return hd.Integral(pair, solver)((noise(2, 3), noise(3, 3)))
+
+
+def at_times(times):
+    offsets = torch.zeros(len(times) + 1, dtype=torch.int64)
+    return hd.Integral(of_state(torch.sin), hd.Solver()).of_rows(noise(1, 4, 3), times, offsets, offsets[:0])
 
 
 NUMBERS = {
@@ -47,6 +45,8 @@ NUMBERS = {
     "bidirectional": (lambda v: hd.DTRIV(1, 2, bidirectional=v), [None, "yes", 0.5]),
     "K": (lambda v: hd.DTRIV(1, 2, K=v), [0, -1, 1.5, True, "many", None]),
     "initialisation": (lambda v: hd.DTRIV(1, 2, initialisation=v), ["identity"]),
+    "backend": (lambda v: hd.LSTM(1, 2, backend=v), ["fast", None]),
+    "times": (lambda v: at_times(torch.tensor(v)), [[0.0, 0.5, 0.5], [1.0, 0.5], []]),
     "method": (hd.Solver, ["dopri6", None]),
     "rtol": (lambda v: hd.Solver(rtol=v), [0.0, -1e-3, NAN]),
     "atol": (lambda v: hd.Solver(atol=v), [0.0, NAN]),
@@ -84,7 +84,7 @@ def test_dynamics_that_are_not_shaped_as_the_state_are_refused(solver):
             solved(f, g, solver)
     for wrong in (lambda y: y[:1], lambda y: y.sum(), lambda y: y[None], lambda y: y.T):
         with pytest.raises(ValueError, match="shapes"):
-            hd.Integral(Given(wrong), solver)(noise(2, 3))
+            hd.Integral(of_state(wrong), solver)(noise(2, 3))
 
 
 @pytest.mark.parametrize("solver", [hd.Solver(), hd.Solver("rk4", adjoint=False)], ids=str)
@@ -95,7 +95,7 @@ def test_dynamics_that_are_not_shaped_as_the_state_are_refused(solver):
 )
 def test_rows_that_are_not_there_are_refused(solver, name, offsets, series):
     y, times = noise(1, 2, 3).requires_grad_(), torch.tensor([0.0, 1.0])
-    integral = hd.Integral(Given(torch.sin), solver)
+    integral = hd.Integral(of_state(torch.sin), solver)
     with pytest.raises(ValueError, match=name):
         integral.of_rows(y, times, torch.tensor(offsets), torch.tensor(series))
     integral.of_rows(y, times, torch.tensor([0, 1, 2]), torch.tensor([1, 0]))

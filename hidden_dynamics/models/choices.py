@@ -11,11 +11,7 @@ Positive = float  # above 0
 
 
 def one_of(name: str, value: str, known: Collection[str]) -> str:
-    """The value.
-
-    Raises:
-        ValueError: it is none of those known.
-    """
+    """The value; a ValueError where it is none of those known."""
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     return value
@@ -24,29 +20,19 @@ def one_of(name: str, value: str, known: Collection[str]) -> str:
 def number(
     name: str, value: object, least: float = -math.inf, below: float = math.inf, above: float = -math.inf
 ) -> float:
-    """The value, finite, in [least, below) and larger than `above`.
-
-    Raises:
-        TypeError: it is no number.
-        ValueError: it is another.
-    """
+    """The value, finite, in [least, below) and larger than `above`; a TypeError or ValueError where it is another."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, not {value!r}")
-    found = float(value)
-    if not (math.isfinite(found) and least <= found < below and found > above):
+    numeric = float(value)
+    if not (math.isfinite(numeric) and least <= numeric < below and numeric > above):
         bounds = {"at least": least, "below": below, "above": above}
         range_ = [f"{word} {bound:g}" for word, bound in bounds.items() if math.isfinite(bound)]
         raise ValueError(f"{name} must be {', '.join(['finite', *range_])}, not {value!r}")
-    return found
+    return numeric
 
 
 def whole(name: str, value: object, least: int = 1) -> int:
-    """The value, a whole number from `least` on.
-
-    Raises:
-        TypeError: it is no whole number.
-        ValueError: it is smaller.
-    """
+    """The value, a whole number from `least` on; a TypeError or ValueError where it is another."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
     if value < least:

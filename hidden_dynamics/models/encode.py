@@ -1,4 +1,4 @@
-"""What networks of irregular series run by: a state that flows and jumps, and the step of a GRU."""
+"""A state that flows and jumps, and the step of a GRU, as networks of irregular series need them."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -20,7 +20,6 @@ def encode(
 
     Args:
         jumps: how many of the steps come before each jump, ascending.
-        steps: in all.
         flow: `flow(state, first, end)` takes the steps `first` to `end` - 1.
         jump: `jump(state, number)` is the jump of that number.
     """
@@ -33,12 +32,12 @@ def encode(
 
 
 def gru_step(cell: nn.GRUCell, of_input: Tensor, h: Tensor) -> Tensor:
-    """What the cell makes of h, (N, H), given what its input has in the gates r, z and n, (N, 3 H)."""
+    """The cell's next h, (N, H), given its input's share of the gates r, z and n, (N, 3 H)."""
     return gated(of_input, torch.addmm(cell.bias_hh, h, cell.weight_hh.t()), h)
 
 
 def gated(of_input: Tensor, of_state: Tensor, h: Tensor) -> Tensor:
-    """A GRU's step from h, (N, H), given what its input and h have in the gates r, z and n, (N, 3 H) each."""
+    """A GRU's step from h, (N, H), given the shares of its input and of h in the gates r, z and n, (N, 3 H) each."""
     sizes = [2 * h.shape[1], h.shape[1]]
     (of_gates, of_n), (gates, n) = (each.split_with_sizes(sizes, 1) for each in (of_input, of_state))
     r, z = torch.sigmoid(of_gates + gates).chunk(2, 1)

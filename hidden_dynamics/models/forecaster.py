@@ -1,4 +1,4 @@
-"""What networks of irregular series have in common, and what they ask of a task."""
+"""The base of networks of irregular series, and what they ask of a task."""
 
 from typing import Protocol
 
@@ -47,7 +47,3 @@ class Forecaster(nn.Module):
     def penalty(self, output: object, part: str | None = None) -> Tensor | float:
         """The term added to the loss when `part` is trained, or when all is (None): none."""
         return 0.0
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """All parameters, in one group."""
-        return {"main": list(self.parameters())}

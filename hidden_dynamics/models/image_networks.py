@@ -5,7 +5,7 @@ The bodies are six residual blocks (ResNet), a neural ODE (ODE-Net; RKNet, with 
 more channels), or two that evolve together (ACE-ODE-Net). Facts of the released code give what the text does not.
 """
 
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -45,11 +45,7 @@ class ImageOutput(NamedTuple):
 
 
 def output_of(network: nn.Module, images: Tensor) -> ImageOutput:
-    """A network's output for images.
-
-    Raises:
-        UserError: it gives something else than an `ImageOutput`.
-    """
+    """A network's output for images; a UserError where it is no `ImageOutput`."""
     output = network(images)
     if not isinstance(output, ImageOutput):
         raise UserError(
@@ -73,7 +69,8 @@ class Head(nn.Module):
 
 
 def stem(inputs: int, channels: int, padding: int) -> nn.Sequential:
-    """From an image to a quarter of its side: a 3x3 convolution with this padding, two 4x4 ones with stride 2."""
+    """The layers from an image to a quarter of its side: a 3x3 convolution with this padding, two 4x4 ones with stride
+    2."""
     return nn.Sequential(
         nn.Conv2d(inputs, channels, 3, padding=padding),
         group_norm(channels),
@@ -89,7 +86,6 @@ class ImageNetwork(nn.Module):
     """Stem, body and head; the body is what derived classes add.
 
     Args:
-        task: gives the channels of an image and the number of classes.
         hidden_size: channels of stem and body.
         padding: of the stem's first convolution.
         augmented: channels of the head beyond `hidden_size`.
@@ -112,10 +108,6 @@ class ImageNetwork(nn.Module):
     def penalty(self, output: ImageOutput, part: str | None = None) -> Tensor | float:
         """The term added to the loss of an output when `part` is trained, or when all is (None)."""
         return 0.0
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """All parameters, in one group."""
-        return {"main": list(self.parameters())}
 
 
 class ResidualBlock(nn.Module):
@@ -150,10 +142,6 @@ class ODENet(ImageNetwork):
     Args:
         augmented: channels of zeros added to h(0) (Dupont et al. 2019). The head sees them too, which the paper does
             not say; its parameters are 0.22M either way.
-        solver: of `hidden_dynamics.models.continuous.Solver`.
-
-    Attributes:
-        function_evaluations: of f.
     """
 
     def __init__(self, task: ImageTask, hidden_size: int, padding: int, solver: SolverSettings, augmented: int = 0):
@@ -181,20 +169,14 @@ class InitialAttention(nn.Sequential):
 class ACEODENet(TrainedInTurn, ImageNetwork):
     """h(1) of a hidden state and an attention that evolve together, a(0) = q(h(0)) (Sections 3.2 and 4.1).
 
+    q is trained in the hidden part, with all parameters that are neither f's nor g's (Algorithm 1).
+
     Args:
-        f_layers, g_layers, q_layers: convolutions of the main dynamics, of the attention's and of q.
+        solver: h and a share its steps.
         penalty: `weight`, lambda; `norm`, 1 or 2; `of`: "parameters", the norm of theta_g as one vector (Equation 6),
             or "logits", that of what the head makes of a(1), all (batch, classes) entries as one vector (the released
             code).
-        solver: of `hidden_dynamics.models.continuous.Solver`; h and a share its steps.
-        q_trained_with: the part that q's parameters are trained with: "hidden", with all others that are neither f's
-            nor g's (Algorithm 1), or "attention".
-
-    Attributes:
-        function_evaluations: of the pair (f, g).
-
-    Raises:
-        ValueError: an argument is out of its range.
+        f_layers, g_layers, q_layers: convolutions of the main dynamics, of the attention's and of q.
     """
 
     def __init__(
@@ -207,12 +189,8 @@ class ACEODENet(TrainedInTurn, ImageNetwork):
         f_layers: int = 1,
         g_layers: int = 2,
         q_layers: int = 2,
-        q_trained_with: Literal["hidden", "attention"] = "hidden",
     ):
         super().__init__(task, hidden_size, padding)
-        if q_trained_with not in ("hidden", "attention"):
-            raise ValueError(f"q_trained_with must be 'hidden' or 'attention', not {q_trained_with!r}")
-        self.q_trained_with = q_trained_with
         self.weight, self.norm, self.penalised = penalty_of(("parameters", "logits"), **penalty)
         self.function_evaluations = FunctionEvaluations()
         self.q = InitialAttention(hidden_size, q_layers)
@@ -223,16 +201,10 @@ class ACEODENet(TrainedInTurn, ImageNetwork):
         return self.integral((x, self.q(x)))
 
     def attention_parameters(self) -> list[nn.Parameter]:
-        return [*self._theta_g(), *self.q.parameters()] if self.q_trained_with == "attention" else self._theta_g()
-
-    def _theta_g(self) -> list[nn.Parameter]:
         return list(cast(CoEvolving, self.integral.dynamics).g.parameters())
 
     def penalty(self, output: Any, part: str | None = None) -> Tensor | float:
-        if part == "hidden":
-            return 0.0
-        if self.penalised == "logits":
-            penalised = self.head(output.attention)[0].flatten()
-        else:
-            penalised = torch.cat([parameter.flatten() for parameter in self._theta_g()])
-        return self.weight * cast(Tensor, torch.linalg.vector_norm(penalised, self.norm))
+        if self.penalised == "parameters" or part == "hidden":
+            return super().penalty(output, part)
+        logits = self.head(output.attention)[0].flatten()
+        return self.weight * cast(Tensor, torch.linalg.vector_norm(logits, self.norm))

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import Share, Whole
+from hidden_dynamics.models.choices import Share, Whole, one_of, whole
 from hidden_dynamics.models.recurrent.lstm import LSTM, LSTMState
 
 EMBEDDING_RANGE = 0.1  # of AWD-LSTM's uniform initial embeddings
@@ -41,9 +41,7 @@ class Dropouts:
 
     Attributes:
         embedding: a word, wherever it stands in the segment.
-        input: an entry of what enters the first layer, at all steps.
-        layer: the same of what enters the other layers.
-        output: the same of what enters the readout.
+        input, layer, output: an entry of what enters the first layer, the other layers, the readout, at all steps.
         weight: an entry of a layer's hidden-to-hidden weight. The way of the input, where a filter's momentum is, keeps
             its weights.
     """
@@ -64,8 +62,7 @@ class LanguageOutput(NamedTuple):
 
     Attributes:
         logits: (T, batch, V).
-        states: h of the last layer, (T, batch, embedding_size).
-        dropped: the same after dropout, as the readout sees it.
+        states, dropped: h of the last layer, (T, batch, embedding_size), before and after dropout, for the readout.
         hidden_state: (h, c, the filter's state) of each layer after the last step, for the next segment.
     """
 
@@ -79,12 +76,9 @@ class LanguageModel(nn.Module):
     """An embedding, layers of LSTM, and a readout tied to the embedding.
 
     Args:
-        task: gives the number of words, V.
         core: `core(input_size, hidden_size, **options)` makes a layer: `LSTM` of
             hidden_dynamics.models.recurrent.lstm or a class derived from it.
         hidden_size: of all layers but the last, which has `embedding_size`, because its states are compared with E.
-        embedding_size: of a word.
-        layers: L, at least 1.
         dropouts: probabilities by the names of `Dropouts`; those not named are 0.
         initialisation: "uniform" draws all weights and biases of a layer within 1/sqrt(N), torch's default and
             AWD-LSTM's; "orthogonal" leaves the core's own.
@@ -110,10 +104,8 @@ class LanguageModel(nn.Module):
         **options: Any,
     ):
         super().__init__()
-        if initialisation not in ("uniform", "orthogonal"):
-            raise ValueError(f"initialisation must be 'uniform' or 'orthogonal', not {initialisation!r}")
-        if layers < 1:
-            raise ValueError(f"layers must be at least 1, not {layers}")
+        one_of("initialisation", initialisation, ("uniform", "orthogonal"))
+        whole("layers", layers)
         self.dropouts, self.carry_filter = Dropouts(**(dropouts or {})), carry_filter
         sizes = [embedding_size, *(layers - 1) * [hidden_size], embedding_size]
         self.embedding = nn.Parameter(torch.empty(task.vocabulary_size, embedding_size))
@@ -163,7 +155,3 @@ class LanguageModel(nn.Module):
         if not self.training or rate == 0:
             return x
         return x * (x.new_empty(1, *x.shape[1:]).bernoulli_(1 - rate) / (1 - rate))
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """All parameters, in one group."""
-        return {"main": list(self.parameters())}

@@ -21,7 +21,7 @@ class Autonomous(nn.Module):
         self.network = network
 
     def forward(self, t: Tensor, z: Tensor) -> Tensor:
-        """Of z, (..., d)."""
+        """dz/dt, (..., d)."""
         return self.network(z)
 
 
@@ -31,7 +31,7 @@ def tanh_network(inputs: int, outputs: int, layers: int, units: int) -> nn.Seque
 
 
 def tanh_maps(inputs: int, outputs: int, layers: int, units: int) -> nn.Sequential:
-    """The same as torch draws it."""
+    """The maps of `tanh_network`, as torch draws them."""
     sizes = [inputs, *[units] * (layers + 1), outputs]
     maps: list[nn.Module] = [nn.Linear(sizes[0], sizes[1])]
     for size, following in zip(sizes[1:-1], sizes[2:], strict=True):

@@ -71,7 +71,7 @@ class Observations:
         object.__setattr__(self, "values", torch.where(self.mask > 0, self.values, 0))  # the class is frozen
 
     def to(self, *target: object) -> "Observations":
-        """On another device, or with values of another type; times and offsets stay where they are."""
+        """The batch on another device, or with values of another type; times and offsets stay where they are."""
         moved = {name: getattr(self, name).to(*target) for name in ("values", "mask")}
         return self.but(**moved, series=self.series.to(moved["values"].device))
 
@@ -86,7 +86,7 @@ class Observations:
         return torch.repeat_interleave(torch.arange(len(self.times)), self.offsets.diff())
 
     def rows_at_first(self) -> int:
-        """How many rows lie at the first union time; 0 where there is none."""
+        """The number of rows at the first union time; 0 where there is none."""
         return int(self.offsets[:2][-1])
 
 
@@ -151,9 +151,7 @@ def _rows_of(lengths: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.nd
 def _refuse_faults(times: Tensor, values: Tensor, observed: Tensor, series: Tensor, names: range | np.ndarray) -> None:
     """Raise an ObservationError of the first of R rows at fault, on the CPU, those of a series in the order of time.
 
-    Args:
-        times, series: (R,); `names` are the numbers of the series at these places.
-        values, observed: (R, D), `observed` bool.
+    `times` and `series` are (R,), `values` and `observed`, a bool, (R, D); `names` are the series' numbers by place.
     """
     wrong_time = ~times.isfinite() | (times < 0)
     wrong_time[1:] |= (times[1:] <= times[:-1]) & (series[1:] == series[:-1])

@@ -22,7 +22,8 @@ GPU_SEGMENT = 8192
 
 
 def run_ragged(core: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
-    """The hidden states of a recurrent core at the valid steps.
+    """The hidden states of a recurrent core at the valid steps: (sum of lengths, N), in the order of time, then
+    sequence, h[t < lengths].
 
     Args:
         core: maps x (T, batch, d) and a state to h (T, batch, N) and the state after the last step. Where the state has
@@ -30,9 +31,6 @@ def run_ragged(core: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
             over the padded batch in one piece (after its first segment was tried), which gives the same and costs more.
         x: (T, batch, d), padded; what the padding holds has no influence if it is finite.
         lengths: (batch,), int64 on the CPU, in descending order, between 1 and T.
-
-    Returns:
-        h of the valid steps, (sum of lengths, N), in the order of time, then sequence: h[t < lengths].
 
     Raises:
         ValueError: x or the lengths are not as above, or the core has batch_first.
@@ -55,11 +53,7 @@ def segments(lengths: Tensor, segment_rows: int) -> list[tuple[int, int, int]]:
     """The segments (start, end, number of sequences) that cover all sequences at the least cost.
 
     A segment costs (end - start) * sequences rows, and `segment_rows` for itself. Exact: of all ways to cut time at
-    lengths, by dynamic programming over the end of the last segment.
-
-    Args:
-        lengths: (batch,), in descending order.
-        segment_rows: what a segment costs by itself, in rows.
+    the `lengths`, (batch,), descending, by dynamic programming over the end of the last segment.
     """
     ends, counts = np.unique(lengths.numpy(), return_counts=True)
     ends = np.concatenate([[0], ends])

@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol
 
 from torch import Tensor, nn
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.ragged import run_ragged
 
 
@@ -20,15 +21,11 @@ class RecurrentNetwork(nn.Module):
     """One recurrent core and a linear readout of its last hidden state, or of every one.
 
     Args:
-        task: gives the sizes and whether every step is read out.
         core: `core(input_size, **hyperparameters)` makes a module with an attribute `hidden_size` that maps
             (T, batch, d) to ((T, batch, hidden_size), state).
         readout: how the readout starts: "uniform" within 1/sqrt(hidden_size), torch's default (the released code), or
-            "kaiming", normal for a ReLU, biases 0 (expRNN's copying task).
+            "kaiming", normal for a ReLU, biases 0 (expRNN's copying task); a ValueError where it is none of these.
         hyperparameters: of the core, `hidden_size` among them.
-
-    Raises:
-        ValueError: the readout's start is none of these.
     """
 
     def __init__(
@@ -39,8 +36,7 @@ class RecurrentNetwork(nn.Module):
         **hyperparameters: Any,
     ):
         super().__init__()
-        if readout not in ("uniform", "kaiming"):
-            raise ValueError(f"readout must be 'uniform' or 'kaiming', not {readout!r}")
+        one_of("readout", readout, ("uniform", "kaiming"))
         self.every_step = task.every_step
         self.core: Any = core(task.input_size, **hyperparameters)
         self.readout = nn.Linear(self.core.hidden_size, task.output_size)
@@ -49,19 +45,13 @@ class RecurrentNetwork(nn.Module):
             nn.init.zeros_(self.readout.bias)
 
     def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
-        """The answers of a batch.
+        """The answers of a batch, x (T, batch, d): (batch, output_size); if every step is read out, (T, batch,
+        output_size), or with `lengths` the valid steps, (sum of lengths, output_size), in the order of time, then
+        sequence.
 
         Args:
-            x: (T, batch, d).
             lengths: of the sequences, (batch,), int64 on the CPU, in descending order, where they differ and x is
-                padded; only where every step is read out. See `hidden_dynamics.models.ragged`.
-
-        Returns:
-            (batch, output_size); if every step is read out, (T, batch, output_size), or with `lengths` the valid steps,
-            (sum of lengths, output_size), in the order of time, then sequence.
-
-        Raises:
-            ValueError: lengths are not in order, or given where only the last step is read out.
+                padded; only where every step is read out (else a ValueError). See `hidden_dynamics.models.ragged`.
         """
         if lengths is not None:
             if not self.every_step:
@@ -74,10 +64,8 @@ class RecurrentNetwork(nn.Module):
         return self.readout(state.h[0] if hasattr(state, "h") else h[-1])
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task).
-
-        The core's own groups, where it has `parameter_groups()`; the readout is in "main".
-        """
+        """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task): the core's
+        own groups, where it has `parameter_groups()`; the readout is in "main"."""
         own = hasattr(self.core, "parameter_groups")
         groups = self.core.parameter_groups() if own else {"main": list(self.core.parameters())}
         return {**groups, "main": [*groups["main"], *self.readout.parameters()]}

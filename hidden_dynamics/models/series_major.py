@@ -1,4 +1,4 @@
-"""A batch with each series' rows side by side, padded to the longest: what goes through the rows one after another."""
+"""A batch with the rows of each series side by side, padded to the longest, for what goes through the rows in turn."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from hidden_dynamics.models.observations import Observations
 
 
 class Places(NamedTuple):
-    """Where in a batch something is predicted.
+    """Places in a batch at which something is predicted.
 
     Attributes:
         series: (N,) int64, places in the batch.
@@ -133,7 +133,7 @@ def padded(observations: Observations, first_of_all: bool = False, backwards: bo
 
 
 def _rank(series: Tensor, visits: Tensor, counted: Tensor, size: int) -> Tensor:
-    """How many rows that are `counted` come before each row in the visits of its series: (R,) int64."""
+    """The number of rows that are `counted` before each row in the visits of its series: (R,) int64."""
     order = torch.argsort(visits, stable=True)
     order = order[torch.argsort(series[order], stable=True)]
     running = counted[order].cumsum(0) - counted[order].long()

@@ -1,15 +1,14 @@
 """The solver of an initial value problem. Figures read its settings too, so nothing here imports torch."""
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, get_args
 
 from hidden_dynamics.models.choices import Positive, Whole
 
-ADAPTIVE = ("dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun")
-MULTISTEP = ("explicit_adams", "implicit_adams")
-FIXED = ("euler", "midpoint", "heun2", "heun3", "rk4", *MULTISTEP)
 Adaptive = Literal["dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun"]
 Fixed = Literal["euler", "midpoint", "heun2", "heun3", "rk4", "explicit_adams", "implicit_adams"]
+ADAPTIVE, FIXED = get_args(Adaptive), get_args(Fixed)
+MULTISTEP = ("explicit_adams", "implicit_adams")
 
 
 class SolverSettings(TypedDict, total=False):

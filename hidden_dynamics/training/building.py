@@ -16,7 +16,7 @@ from hidden_dynamics.training.optimisers import Network
 
 
 def build(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device) -> tuple[AnyTask, Network]:
-    """The task on its prepared data, and the network as the run's seed initialises it.
+    """The run's task on its prepared data, and its network as the run's seed initialises it.
 
     Raises:
         UserError: a class cannot be imported, or does not accept its hyperparameters.
@@ -27,11 +27,7 @@ def build(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device) -> t
 
 
 def task_of(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device) -> AnyTask:
-    """The run's task on its prepared data.
-
-    Raises:
-        UserError: its class is no whole task.
-    """
+    """The run's task on its prepared data; a UserError where its class is no whole task."""
     name = run.classes["task_class"]
     kind = imported(name)
     if not (isinstance(kind, type) and issubclass(kind, Task)):

@@ -1,7 +1,7 @@
 """Checkpoints that survive kills and damage: written atomically, digested, and the one before kept.
 
-A checkpoint holds a fingerprint of all that determines the run; one with another fingerprint is of another run and is
-ignored. So is one of an earlier format, with a word.
+A checkpoint holds a fingerprint of all that determines the run: that of another run is ignored, as is one of an earlier
+format, with a word.
 """
 
 import hashlib
@@ -45,23 +45,20 @@ class Checkpoint:
         self._saved, self._took, self._warned = time.monotonic(), 0.0, False
 
     def due(self, after_evaluation: bool) -> bool:
-        """True where a checkpoint is due: every minute, and after an evaluation (an epoch), at most every five seconds.
-
-        Saving takes two per cent of the time at most.
-        """
+        """Whether to save: every minute, soon after an evaluation, and for two per cent of the time at most."""
         wait = SECONDS_AFTER_AN_EVALUATION if after_evaluation else SECONDS
         return time.monotonic() - self._saved > max(wait, TIMES_A_SAVING * self._took)
 
     def save(self, state: Mapping[str, object]) -> None:
         """Write `state`; the checkpoint that was there becomes the previous one.
 
-        On a full disk the training goes on, and is warned once: to stop would lose what was done since the checkpoint
-        before, which stays. It is tried again when the next one is due.
+        On a full disk the training goes on, and is warned once: to stop would lose what was done since the last
+        checkpoint, which stays. The next one that is due is tried again.
         """
         start = time.monotonic()
         buffer = io.BytesIO()
-        own = {"format": FORMAT, "fingerprint": self.fingerprint, "data": self.data, "code": self.code}
-        torch.save({**own, **state}, buffer)
+        header = {"format": FORMAT, "fingerprint": self.fingerprint, "data": self.data, "code": self.code}
+        torch.save({**header, **state}, buffer)
         content = buffer.getvalue()
         try:
             if self.path.exists():  # not after a failed writing: the previous one is the newest then
@@ -74,21 +71,16 @@ class Checkpoint:
             if error.errno not in FULL:
                 raise
             if not self._warned:
-                warning = f"warning: {self.path} could not be written ({error.strerror}). Make room: the training goes "
-                print(
-                    f"{warning}on, but if it stops, what it does from here on is done again.",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                advice = "Make room: the training goes on, but if it stops, what it does from here on is done again."
+                warning = f"warning: {self.path} could not be written ({error.strerror}). {advice}"
+                print(warning, file=sys.stderr, flush=True)
             self._warned = True
         self._saved = time.monotonic()
         self._took = self._saved - start
 
     def load(self) -> dict[str, Any] | None:
-        """The newest state of this very run, its tensors on the CPU, or None.
-
-        A damaged file, or one of an earlier format, is reported on stderr and the previous one used.
-        """
+        """The newest state of this very run, on the CPU, or None; a file that is damaged or of an earlier format is
+        reported on stderr, and the previous one used."""
         for path in (self.path, self.previous):
             state = _read(path)
             if state is None or state["fingerprint"] not in {self.fingerprint, *self.equal}:
@@ -100,7 +92,7 @@ class Checkpoint:
         return None
 
     def epochs(self) -> float | None:
-        """The epochs that `load` would go on from; None where it would give nothing. The state is not kept."""
+        """The epochs that `load` would go on from; None where it would give nothing."""
         state = self.load()
         return None if state is None else state["epochs"]
 
@@ -114,7 +106,7 @@ class Checkpoint:
 
 
 def checkpoint_of(run: Run, data: str) -> Checkpoint:
-    """The run's on data of this digest."""
+    """The run's checkpoint on data of this digest."""
     return Checkpoint(Path(run.directory), run.fingerprint(data), run.fingerprints(data), data, code_of(run))
 
 
@@ -132,11 +124,11 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def is_whole(content: bytes) -> bool:
-    """Whether a checkpoint's file holds what its digest, in front, is of."""
+    """Whether a checkpoint's file has the digest that it begins with."""
     return hashlib.sha256(content[DIGEST_LENGTH:]).hexdigest().encode() == content[:DIGEST_LENGTH]
 
 
 def state_in(content: bytes) -> dict[str, Any]:
-    """What a checkpoint's file holds, its tensors on the CPU; {} where it is no checkpoint. No code of it is run."""
+    """The state in a checkpoint's file, on the CPU; {} where it is none. No code in it is run."""
     held: object = torch.load(io.BytesIO(content[DIGEST_LENGTH:]), map_location="cpu", weights_only=True)
     return cast(dict[str, Any], held) if isinstance(held, dict) else {}

@@ -18,11 +18,7 @@ PLACES = Path(".snakemake/gpu-places")  # the locks of the places on this machin
 
 
 def choose(device: str) -> torch.device:
-    """The device for "auto", "cpu" or "cuda".
-
-    Raises:
-        UserError: cuda is asked for and there is none.
-    """
+    """The device for "auto", "cpu" or "cuda"; a UserError where cuda is asked for and there is none."""
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError(
             "device is cuda, but torch finds no usable NVIDIA GPU here: use device=cpu, or check the driver."
@@ -38,14 +34,12 @@ def name_of(device: torch.device) -> str:
 
 
 def set_arithmetic(threads: int, precision: str) -> None:
-    """Deterministic arithmetic in `threads` threads, as far as torch has it, in a process that keeps its memory.
+    """Deterministic arithmetic in `threads` threads, as far as torch has it, in a process that keeps its memory
+    (hidden_dynamics.system.memory).
 
     In several threads, and where there is a GPU, torch takes its deterministic algorithms, and warns of an operation
-    that has none. One thread of a CPU adds in one order in any case, and keeps the faster algorithms. Memory:
-    hidden_dynamics.system.memory.
-
-    Denormal numbers are flushed to zero: where gradients vanish, they make a training step on the CPU several times
-    slower.
+    that has none. One thread of a CPU adds in one order in any case, and keeps the faster algorithms. Denormal numbers
+    are flushed to zero: where gradients vanish, they make a training step on the CPU several times slower.
     """
     keep_memory()
     torch.set_num_threads(threads)
@@ -63,10 +57,10 @@ def set_arithmetic(threads: int, precision: str) -> None:
 
 @contextlib.contextmanager
 def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> Generator[torch.device]:
-    """Wait for one of the `runs_per_gpu` places on each GPU of this machine, and hold it for the block.
+    """Hold one of the `runs_per_gpu` places on each GPU of this machine for the block; wait for it before.
 
     A place is a locked file in `directory`, which the system frees when its process ends, however it ends. Under a
-    cluster's scheduler, which assigns GPUs itself, and on the CPU there is nothing to wait for.
+    cluster's scheduler, which assigns GPUs itself, and on the CPU nothing is waited for.
     """
     if device.type != "cuda" or "SLURM_JOB_ID" in os.environ:
         yield device
@@ -79,7 +73,7 @@ def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> G
 
 @contextlib.contextmanager
 def generators_kept(device: torch.device) -> Generator[None]:
-    """Within it, torch's generators may be drawn from; afterwards they are as they were."""
+    """Leave torch's generators as they are, whatever is drawn within the block."""
     fork = torch.random.fork_rng  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] has no types
     with fork([device] if device.type == "cuda" else []):
         yield

@@ -1,6 +1,6 @@
-"""A network's solvers made finer for a while; what they solve is noted, to be solved forwards and backwards.
+"""A network's solvers made finer for a while; their solutions are noted, to be solved forwards and backwards.
 
-Afterwards they are as they were, and the network's own counts of evaluations, too.
+Afterwards the solvers are as they were, and so are the network's own counts of evaluations.
 """
 
 # pyright: reportPrivateUsage=false
@@ -31,7 +31,7 @@ Pairs = Iterator[tuple[Tensor, Tensor]]  # of a state that was integrated forwar
 
 @dataclass
 class Solvers(FunctionEvaluations):
-    """A network's solvers; `forward` counts the evaluations of what is no explicit Euler method.
+    """A network's solvers; `forward` counts the evaluations of all but explicit Euler methods.
 
     Attributes:
         texts: the settings of each.
@@ -52,7 +52,7 @@ class Solvers(FunctionEvaluations):
         self.why = ""
 
     def error(self) -> float | None:
-        """What forwards and backwards loses of all noted states, as a share of their norm; None where that is 0."""
+        """The share of the noted states' norm that is lost forwards and backwards; None where the norm is 0."""
         pairs = (pair for flow in self.flows for pair in flow)
         squares = [[float(each.double().square().sum()) for each in (b - a, a)] for a, b in pairs]
         lost = np.array(squares).reshape(-1, 2).sum(0)
@@ -61,7 +61,7 @@ class Solvers(FunctionEvaluations):
 
 @contextlib.contextmanager
 def finer(network: nn.Module, level: int) -> Generator[Solvers]:
-    """Within it, tolerances are 10^level times smaller than configured, and fixed steps 2^level times shorter."""
+    """Make tolerances 10^level times smaller, and fixed steps 2^level times shorter, within the block."""
     solvers = Solvers()
     with contextlib.ExitStack() as after:
         for parent in list(network.modules()):
@@ -79,7 +79,7 @@ def finer(network: nn.Module, level: int) -> Generator[Solvers]:
 
 
 class _Noting(Integral):
-    """An integral in the place of another, of the same dynamics."""
+    """The integral that stands in the place of another, of the same dynamics."""
 
     def __init__(self, integral: Integral, level: int, solvers: Solvers):
         given = integral.solver
@@ -126,7 +126,7 @@ class _Noting(Integral):
 def _rolled_out(
     core: ODERNNCore, level: int, solvers: Solvers, observations: Observations, way: str, rows: bool = True
 ) -> Passed:
-    """What `core` does, in shorter steps."""
+    """The core's `forward`, in shorter steps."""
     order, steps, lengths = gaps(observations.times, way)
     shorter = Gaps(order, [n * 2**level for n in steps], [length / 2**level for length in lengths])
     unit = core.unit.update, core.unit.reset, core.unit.candidate
@@ -139,7 +139,7 @@ def _rolled_out(
 
 
 def _to_the_next_time(flow: nn.Module, observations: Observations, way: Gaps, after: Tensor) -> Pairs:
-    """The state after each row, from its union time to that visited next, by Euler steps, and by as many back."""
+    """The state after each row, and as it comes back after Euler steps to the union time visited next."""
     steps, lengths = np.zeros((2, len(way.order) + 1))
     steps[way.order], lengths[way.order] = [*way.steps[1:], 0], [*way.lengths[1:], 0.0]
     of_rows = observations.rows_of_times().numpy()

@@ -11,7 +11,7 @@ NEUTRAL = "when a training is stopped changes no result; that it goes on from th
 
 
 class Interrupted(BaseException):
-    """The process was asked to stop; `signum` says by which signal."""
+    """The process was asked to stop by the signal `signum`."""
 
     def __init__(self, signum: int):
         super().__init__(signal.Signals(signum).name)
@@ -19,7 +19,7 @@ class Interrupted(BaseException):
 
 
 class Interruption:
-    """Catches SIGTERM and SIGINT within a `with` block.
+    """SIGTERM and SIGINT, caught within a `with` block, in the main thread (a ValueError elsewhere).
 
     A training step must not be cut in two, so a signal is kept until `check` is called; within `immediate`, where
     nothing is modified (an evaluation, which may be long), it is raised at once. The handlers have a stack of their own
@@ -28,9 +28,6 @@ class Interruption:
     A SIGINT that the process ignores stays ignored, as Python has it: so a shell starts what a script runs in the
     background (`command &`), which Ctrl-C is not meant for. SIGTERM is caught even then. SIGHUP is left alone: it ends
     the process as SIGKILL does, or is ignored, as under `nohup`.
-
-    Raises:
-        ValueError: the block is entered in another thread than the main one, where Python sets no handlers.
     """
 
     signum: int | None = None
@@ -66,7 +63,7 @@ class Interruption:
 
 
 def obeyed() -> list[signal.Signals]:
-    """The signals to catch: of SIGTERM and SIGINT, the latter unless this process ignores it."""
+    """The signals to catch: SIGTERM, and SIGINT unless this process ignores it."""
     both = (signal.SIGTERM, signal.SIGINT)
     return [signum for signum in both if signum == signal.SIGTERM or signal.getsignal(signum) != signal.SIG_IGN]
 
@@ -78,7 +75,7 @@ def give_handlers_a_stack() -> None:
     nothing was seen to corrupt memory there (torch 2.11; docs/faults.md).
 
     Python asks for the stack with each handler, but only `faulthandler` makes one, when it is enabled, and leaves it
-    when it is disabled. Where it is enabled already, there is one, and its settings stay.
+    when it is disabled. Where it is enabled already, there is one.
     """
     if faulthandler.is_enabled():
         return

@@ -24,7 +24,7 @@ from hidden_dynamics.tasks.task import AnyTask, PredictingTask, TaskOfParts, as_
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.devices import generators_kept
 from hidden_dynamics.training.interruption import Interrupted, Interruption
-from hidden_dynamics.training.optimisers import Network, learn, set_rate
+from hidden_dynamics.training.optimisers import Network, groups_of, learn, set_rate
 from hidden_dynamics.training.reported import averaging_is_due, place_of
 
 
@@ -43,9 +43,9 @@ class History:
         function_evaluations: of each iteration, (forward, backward), where the network counts them.
         averaged_since: the iterations after which the averaging of the weights began, or None.
         gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
-        commit: of the code that it began with, as `hidden_dynamics.system.commit` gives it.
-        tested: what the test at its end gave: `metrics`, `failure` of a solver, `seconds`; None before, and again where
-            the training goes on. It is kept apart, since a longer training would not have made it.
+        commit: of the code that it began with.
+        tested: the test at the end, its `metrics`, `failure` of a solver, `seconds`; None before, and again where the
+            training goes on. It is kept apart, since a longer training would not have made it.
         peak_memory: the MB that its process had at most, until its last evaluation; runs of one process share it.
         items: what was said of each item of the test set (`Task.items`), by the iteration of the evaluation: of the
             one that is reported so far, and of the last.
@@ -69,7 +69,7 @@ class History:
 
 
 class RecordingCore(Protocol):
-    """A recurrent core that records ||dL/dh_t||_2, (T,), of the backward pass after a forward pass that it was told to
+    """A recurrent core that records ||dL/dh_t||_2, (T,), of the backward pass of the last forward pass it was to
     record."""
 
     record_gradients: bool
@@ -117,7 +117,8 @@ def train(
     report: Callable[[History, AnySchedule], None] = lambda history, schedule: None,
     commit: str | None = None,
 ) -> History:
-    """Train until the schedule ends, the loss is not finite or a solver fails; then the task's test, if it has one.
+    """Train until the schedule ends, the loss is not finite or a solver fails; then make the task's test, if it has
+    one.
 
     The checkpoint at the end holds what a longer training goes on from, which ends as if it had been one: the test is
     taken back, and made anew at the new end.
@@ -163,12 +164,8 @@ def train(
 
 
 def predictions(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> dict[str, np.ndarray] | None:
-    """The task's predictions by the network as `train` left it; no arrays where no evaluation gave a finite number, or
-    a solver fails; None where the run is to record none.
-
-    Raises:
-        UserError: the task makes none.
-    """
+    """The task's predictions by the network as `train` left it; none where no evaluation gave a finite number, or a
+    solver fails; None where the run is to record none. A UserError where the task makes none."""
     if not spec["training"].get("record_predictions"):
         return None
     if not isinstance(task, PredictingTask):
@@ -189,7 +186,9 @@ def _step(run: Training) -> None:
     run.network.train()
     batch = run.task.batch(*run.schedule.indices(history.iteration))
     core = _recording_core(run)
-    counts = _count_anew(run.network)
+    counts: Any = getattr(run.network, "function_evaluations", None)
+    if counts is not None:
+        counts.forward = counts.backward = 0
     set_rate(run.optimisers, run.schedule.rate(history.iteration))
     try:
         value = learn(run.task, run.network, run.optimisers, batch, run.settings)
@@ -209,14 +208,6 @@ def _step(run: Training) -> None:
     history.losses.append(value)
     history.iteration += 1
     history.training_seconds += time.perf_counter() - start
-
-
-def _count_anew(network: nn.Module) -> Any:
-    """The network's counts of function evaluations (`forward` and `backward`), from 0 again; None where it has none."""
-    counts = getattr(network, "function_evaluations", None)
-    if counts is not None:
-        counts.forward = counts.backward = 0
-    return counts
 
 
 def _told(failure: SolverFailure, during: str) -> dict[str, Any]:
@@ -274,7 +265,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
 def _check(spec: Spec, task: AnyTask, network: Network) -> None:
     """Refuse to average orthogonal matrices, whose mean is none, and to train parts in turn where there are none."""
     training = spec["training"]
-    if training.get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
+    if training.get("averaging") is not None and set(groups_of(network)) != {"main"}:
         raise UserError(
             f"task {spec['task']}: training.averaging: {spec['core'] or spec['network']} has weights that cannot be "
             "averaged (an orthogonal matrix): set it to null."
@@ -298,7 +289,7 @@ def _average_if_due(run: Training) -> None:
 
 
 def _keep_items(run: Training, iteration: int) -> None:
-    """Of those that were kept, only the items of the reported evaluation and of the last stay."""
+    """Keep the items of the reported evaluation and of the last alone."""
     history, place = run.history, place_of(run.history.metrics, run.settings["report"])
     if run.task.items is not None:
         history.items[iteration] = {name: torch.from_numpy(array) for name, array in run.task.items.items()}
@@ -307,7 +298,7 @@ def _keep_items(run: Training, iteration: int) -> None:
 
 
 def _test_last(run: Training, interruption: Interruption) -> None:
-    """Items of the last evaluation, whose weights these are, where the test will be of other ones: one test more."""
+    """Test the weights of the last evaluation, for their items, where the test will be of other weights."""
     history, task, start = run.history, as_validated(run.task), time.perf_counter()
     last = int(history.metrics[-1]["iteration"])
     moved_on = history.iteration != last or history.diverged_at is not None

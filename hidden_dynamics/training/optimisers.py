@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Generator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -17,15 +17,20 @@ from hidden_dynamics.tasks.task import Batch, Task, TaskOfParts
 
 
 class Network(nn.Module):
-    """What training asks of a network: a type for annotations, from which no network has to be derived.
+    """A network as training needs it: a type for annotations, from which no network has to be derived.
 
     Attributes:
-        parameter_groups: gives the parameters by the name of their optimiser.
+        parameter_groups: gives the parameters by the name of their optimiser; without it, "main" trains all.
         parts: gives those of each part, where the parts are trained in turn.
     """
 
     parameter_groups: Callable[[], dict[str, list[nn.Parameter]]]
     parts: Callable[[], dict[str, list[nn.Parameter]]]
+
+
+def groups_of(network: Network) -> dict[str, list[nn.Parameter]]:
+    """The network's parameters by the name of their optimiser."""
+    return network.parameter_groups() if hasattr(network, "parameter_groups") else {"main": list(network.parameters())}
 
 
 def build(network: Network, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, torch.optim.Optimizer]:
@@ -37,7 +42,7 @@ def build(network: Network, settings: Mapping[str, Mapping[str, Any]]) -> dict[s
     Raises:
         UserError: the groups configured are not those the network has, or an optimiser does not accept its arguments.
     """
-    groups = network.parameter_groups()
+    groups = groups_of(network)
     if set(groups) != set(settings):
         raise UserError(
             f"training.optimisers names the groups {', '.join(settings)}, but {type(network).__name__} has "
@@ -57,10 +62,8 @@ def _build_one(group: str, parameters: list[nn.Parameter], settings: dict[str, A
 
 @functools.cache
 def _without_compiler(optimiser: type[torch.optim.Optimizer]) -> type[torch.optim.Optimizer]:
-    """The optimiser with its methods as torch defines them, without what torch wraps around them for `torch.compile`.
-
-    At their first call the wrappers import the compiler, which nothing here uses and which takes a process 1 to 2 s.
-    """
+    """The optimiser with its methods as torch defines them, without what torch wraps around them for `torch.compile`:
+    at their first call the wrappers import the compiler, which nothing here uses and which takes a process 1 to 2 s."""
     wrapped = ("add_param_group", "load_state_dict", "state_dict", "zero_grad")
     methods = {name: inspect.unwrap(getattr(optimiser, name)) for name in wrapped}
     step = torch.no_grad()(inspect.unwrap(optimiser.step))
@@ -81,18 +84,16 @@ def learn(
     batch: Batch,
     settings: Training,
 ) -> float:
-    """One iteration on a batch; returns the loss before it. A loss that is not finite changes nothing.
+    """Take one iteration on a batch; its loss before. A loss that is not finite changes nothing.
 
     Alternating training (ACE-NODE, Algorithm 1) takes one for each of the network's parts in turn, the others held
     fixed. The loss is then that of the first part, or the first one that is not finite: parts before it have learnt.
-
-    Args:
-        settings: `alternating` and `clip_norm` of the training.
     """
+    of_parts = cast("TaskOfParts[Network, Batch]", task)  # where it alternates, as the training loop has checked
     losses = list[float]()
     for part in network.parts() if settings.get("alternating") else [None]:
         with _alone(network, part):
-            loss = _loss(task, network, batch, part)
+            loss = task.loss(network, batch) if part is None else of_parts.loss(network, batch, part)
             losses.append(loss.item())
             if not math.isfinite(losses[-1]):
                 return losses[-1]
@@ -100,16 +101,9 @@ def learn(
     return losses[0]
 
 
-def _loss(task: Task[Network, Batch], network: Network, batch: Batch, part: str | None) -> torch.Tensor:
-    if part is None:
-        return task.loss(network, batch)
-    assert isinstance(task, TaskOfParts)  # as the training loop has checked
-    return task.loss(network, batch, part)
-
-
 @contextlib.contextmanager
 def _alone(network: Network, part: str | None) -> Generator[None]:
-    """Within the block, only this part's parameters have gradients; None is all of them."""
+    """Give gradients to this part's parameters alone within the block; None is all of them."""
     kept = None if part is None else {id(parameter) for parameter in network.parts()[part]}
     fixed = [p for p in network.parameters() if kept is not None and id(p) not in kept and p.requires_grad]
     for parameter in fixed:

@@ -23,8 +23,10 @@ PUT_BACK, THERE = "put back", "there already"
 
 
 def pack(file: Path, runs: Iterable[Run]) -> list[str]:
-    """Write the checkpoints of those of the runs that have one, whose ids it gives. A `UserError` where there is none,
-    one is damaged, or the file would lie in the repository."""
+    """Write the checkpoints that the runs have; the ids of these runs.
+
+    A `UserError` where there is none, one is damaged, or the file would lie in the repository.
+    """
     if file.resolve().is_relative_to(ROOT):
         raise UserError(f"{file} is in the repository, whose history would keep it: name one outside.", file)
     packed: list[str] = []
@@ -34,9 +36,9 @@ def pack(file: Path, runs: Iterable[Run]) -> list[str]:
                 content = path.read_bytes()  # at once: a training may write the next one
                 if not checkpoint.is_whole(content):
                     raise UserError(f"{path} is damaged (its digest differs): remove it, or choose other runs.", path)
-                about = tarfile.TarInfo(f"{run.id}/{NAME}")
-                about.size = len(content)
-                archive.addfile(about, io.BytesIO(content))
+                member = tarfile.TarInfo(f"{run.id}/{NAME}")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
                 packed.append(run.id)
         if not packed:
             raise UserError(f"none of these runs has a checkpoint: {file} is not written.", file)
@@ -44,11 +46,8 @@ def pack(file: Path, runs: Iterable[Run]) -> list[str]:
 
 
 def put_back(file: Path, root: Path, configuration: Configuration) -> dict[str, str]:
-    """Put checkpoints in the directories of their runs, where these are specified and coded as there, and their data
-    are, where they are prepared; one that is there and as far stays.
-
-    Args:
-        root: where the results directory is.
+    """Put checkpoints in the directories of their runs, where specification and code are as there, and the data, where
+    they are prepared; one that is there and as far stays. `root` is where the results directory is.
 
     Returns:
         By the name of each: `PUT_BACK`, `THERE`, or why it is not put back.
@@ -65,7 +64,7 @@ def put_back(file: Path, root: Path, configuration: Configuration) -> dict[str, 
 
 
 def _members(file: Path) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of what is in it, one after another: no member is larger than the file."""
+    """Name and content of its members, one after another: none is larger than the file."""
     try:
         with tarfile.open(file, mode="r:") as archive:
             for member in archive:
@@ -100,13 +99,13 @@ def _outcome(configuration: Configuration, root: Path, name: str, state: Mapping
         run = find(configuration, task, model, int(seed.removeprefix("seed")))
     except UserError:
         return "not configured"
-    own = checkpoint_of(run, state["data"])
-    if state["fingerprint"] not in own.equal:
+    expected = checkpoint_of(run, state["data"])
+    if state["fingerprint"] not in expected.equal:
         return "of other specification or code"
-    about = root / Path(configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).with_suffix(".json")
-    if about.is_file() and json.loads(about.read_bytes())["digest"] != state["data"]:
+    data = root / Path(configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).with_suffix(".json")
+    if data.is_file() and json.loads(data.read_bytes())["digest"] != state["data"]:
         return "of other data"
-    there = Checkpoint(root / run.directory, own.fingerprint, own.equal).epochs()
+    there = Checkpoint(root / run.directory, expected.fingerprint, expected.equal).epochs()
     record, epochs = root / run.directory / "run.json", -1.0 if there is None else there
     if record.is_file():
         epochs = max(epochs, json.loads(record.read_bytes())["spec"]["training"]["epochs"])

@@ -1,4 +1,4 @@
-"""What evaluations decide: which one the tables show, when averaging begins, and numbers of a whole run."""
+"""Decisions by evaluations: the one that tables show, when averaging begins; and numbers of a whole run."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,13 +14,8 @@ LEAST_SHARE = 1e-12  # a gradient that is nothing is this share of another
 
 
 def place_of(metrics: Sequence[Mapping[str, float]], report: Report) -> int | None:
-    """The place of the reported evaluation in `metrics`, the first of several equal ones.
-
-    None without any evaluation that gave a finite number.
-
-    Args:
-        report: `metric` and `rule` (max, min or last).
-    """
+    """The index in `metrics` of the evaluation to report, the first of equal ones; None where none gave a finite
+    number."""
     name, pick = report["metric"], {"max": max, "min": min}.get(report["rule"])
     candidates = [place for place, row in enumerate(metrics) if math.isfinite(row[name])]
     if not candidates:
@@ -54,29 +49,26 @@ def of_history(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike
         `generalisation_gap`, the test loss less the train loss of the last evaluation; `gradient_share`, the gradient's
         mean norm in the first quarter of the steps as a share of that in the last, a geometric mean over iterations.
     """
-    found = dict[str, float]()
+    numbers = dict[str, float]()
     last: Mapping[str, float] = metrics[-1] if metrics else {}
     if {"train_loss", "test_loss"} <= last.keys():
-        found["generalisation_gap"] = last["test_loss"] - last["train_loss"]
+        numbers["generalisation_gap"] = last["test_loss"] - last["train_loss"]
     norms = np.asarray(gradient_norms, np.float64)
     if norms.size:
         steps = max(1, round(EARLY * norms.shape[1]))
         early, late = norms[:, :steps].mean(1), norms[:, -steps:].mean(1)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(late > 0, early / late, 1.0)  # where nothing arrives anywhere, nothing is lost on the way
-        found["gradient_share"] = float(np.exp(np.log(np.clip(shares, LEAST_SHARE, 1 / LEAST_SHARE)).mean()))
-    return found
+        numbers["gradient_share"] = float(np.exp(np.log(np.clip(shares, LEAST_SHARE, 1 / LEAST_SHARE)).mean()))
+    return numbers
 
 
 def averaging_is_due(losses: Sequence[float], nonmonotone: int) -> bool:
-    """True where the averaging of the weights begins after the last of `losses`, the validation losses so far.
+    """Whether the averaging of the weights begins after the last of `losses`, the validation losses so far.
 
     Non-monotonically triggered averaged SGD (Merity, Keskar and Socher 2018, Algorithm 1; MomentumRNN follows it on
-    Penn Treebank): once the loss is above its minimum of all but the last n evaluations, the weights' average over the
-    steps that follow is what is evaluated. The steps themselves go on as before.
-
-    Args:
-        nonmonotone: n, the evaluations before the last among which a lower loss does not count.
+    Penn Treebank): once the loss is above its minimum of all but the last `nonmonotone` evaluations, the weights'
+    average over the steps that follow is what is evaluated. The steps themselves go on as before.
     """
     *before, last = losses
     return len(before) > nonmonotone and last > min(before[:-nonmonotone])

@@ -1,4 +1,5 @@
-"""Whether a trained network's solver resolves its flow: what is lost forwards and backwards, and the test when finer.
+"""A check that a trained network's solver resolves its flow: what is lost forwards and backwards, and the test when
+finer.
 
 Solved forwards and then backwards by the same solver, a state comes back to where it began, but for the solver's
 errors: where more than a hundredth is lost, or a finer solution changes the test, what the network answers is an answer
@@ -31,7 +32,8 @@ ADAPTIVE, FIXED = ("0.1", "0.01"), ("0.5", "0.25")  # of the tolerance, or of th
 
 
 def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> dict[str, Any] | None:
-    """The record of the check on the first items of the test set, with the weights that the training left.
+    """The record of the check on the first items of the test set, with the weights that the training left; None where
+    there is no ODE, no evaluation gave a finite number, or the task is none that is partly tested.
 
     How many items does not depend on a clock. A part of the check is left out where it would exceed the check's share
     of the run's time, by what the parts before it took, the first by the run's evaluations. What a part raises is
@@ -41,8 +43,7 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
         `solver`, its settings; `items`; `metric`, the test's of the kind that is reported; `error`, the share of the
         state that is lost forwards and backwards; `at`, metrics and evaluations of the dynamics (`nfe`) as trained
         ("1") and finer, by the share of tolerance or step; `missing`, why one of these was not made, and `failures`,
-        why one was not solved; `seconds`. None where there is no ODE, no evaluation gave a finite number, or the
-        task is none that is partly tested.
+        why one was not solved; `seconds`.
     """
     report = spec["training"]["report"]
     if not isinstance(task, PartlyTestedTask) or place_of(history.metrics, report) is None:
@@ -53,23 +54,23 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
 
     budget = SHARE * (history.training_seconds + history.evaluation_seconds)
     items = min(max(history.iteration * spec["training"]["batch_size"] // SAMPLES, 1), MOST)
-    found: dict[str, Any] = {"solver": "", "items": items, "metric": report["metric"].replace("validation_", "test_")}
-    found |= {"error": None, "at": {}, "missing": {}, "failures": {}}
+    record: dict[str, Any] = {"solver": "", "items": items, "metric": report["metric"].replace("validation_", "test_")}
+    record |= {"error": None, "at": {}, "missing": {}, "failures": {}}
     begun, seconds = time.perf_counter(), history.evaluation_seconds / len(history.metrics)
 
     def part(name: str, measure: Callable[[], None], expected: float) -> float:
         """The seconds that a part took; infinite where it was not made."""
         start = time.perf_counter()
         if start - begun + expected > budget:
-            found["missing"][name] = LEFT_OUT
+            record["missing"][name] = LEFT_OUT
             return math.inf
         try:
             measure()
         except SolverFailure as failure:
-            found["failures"][name] = str(failure)
+            record["failures"][name] = str(failure)
         except Exception as error:
             traceback.print_exception(error)
-            found["missing"][name] = type(error).__name__  # its message may tell of the machine
+            record["missing"][name] = type(error).__name__  # its message may tell of the machine
         return time.perf_counter() - start
 
     device, training, levels = next(network.parameters()).device, network.training, [("1", 0)]
@@ -79,21 +80,21 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
             with finer(network, level) as solvers:
 
                 def test(share: str = share, solvers: Any = solvers) -> None:
-                    found["items"], metrics = task.test_on_first(items, network)
+                    record["items"], metrics = task.test_on_first(items, network)
                     finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
-                    found["at"][share] = finite | {"nfe": solvers.forward or solvers.steps}
+                    record["at"][share] = finite | {"nfe": solvers.forward or solvers.steps}
 
                 seconds = part(share, test, seconds * (2 if level else 1))
                 if level:
                     continue
                 levels += zip(ADAPTIVE if solvers.adaptive else FIXED, (1, 2), strict=True)
-                found["solver"] = "; ".join(solvers.texts)
-                if "1" in found["at"] and solvers.why:
-                    found["missing"]["error"] = solvers.why
+                record["solver"] = "; ".join(solvers.texts)
+                if "1" in record["at"] and solvers.why:
+                    record["missing"]["error"] = solvers.why
                 else:
-                    part("error", lambda: found.update(error=solvers.error()), 2 * seconds)
+                    part("error", lambda: record.update(error=solvers.error()), 2 * seconds)
     network.train(training)
-    return found | {"seconds": time.perf_counter() - begun}
+    return record | {"seconds": time.perf_counter() - begun}
 
 
 def _solves(module: nn.Module) -> bool:

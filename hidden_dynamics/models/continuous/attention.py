@@ -1,5 +1,5 @@
-"""Rules of attention: h' = rule(h, a) enters both dynamics in the place of h. Where pairwise attention starts, and how
-it evolves."""
+"""Rules of attention, by which h' = rule(h, a) enters both dynamics in the place of h; the start and the rates of
+pairwise attention."""
 
 import torch
 from torch import Tensor, nn
@@ -41,13 +41,13 @@ def correlation(h: Tensor) -> Tensor:
     centred = h - mean.unsqueeze(-2)
     products = centred.mT @ centred
     scale = _scale(products.diagonal(dim1=-2, dim2=-1), mean, h.shape[-2])
-    found = products * scale.unsqueeze(-2) * scale.unsqueeze(-1)
-    found.diagonal(dim1=-2, dim2=-1).fill_(1)
-    return found
+    correlations = products * scale.unsqueeze(-2) * scale.unsqueeze(-1)
+    correlations.diagonal(dim1=-2, dim2=-1).fill_(1)
+    return correlations
 
 
 def _scale(squares: Tensor, mean: Tensor, batch: int) -> Tensor:
-    """What makes the norm of each dimension 1, 0 of a constant one, (d,); `squares` are of deviations from means."""
+    """The factor that makes the norm of each dimension 1, or 0 of a constant one, (d,); `squares` are of deviations."""
     rounding = batch * (ROUNDINGS * torch.finfo(mean.dtype).eps) ** 2
     return squares.masked_fill(squares <= mean.square() * rounding, torch.inf).rsqrt()
 
@@ -73,12 +73,8 @@ class PairwiseRate(nn.Module):
 
 
 class RandomRate(nn.Module):
-    """da/dt as in the released ACE-Latent-ODE: W vec(g'(h')) + b as a (d, d) matrix. W and b are drawn as
-    torch draws a linear map, uniform in +-1 / sqrt(batch * d), anew at every evaluation, and never learnt.
-
-    Args:
-        cell: as of `PairwiseRate`.
-    """
+    """da/dt as in the released ACE-Latent-ODE: W vec(g'(h')) + b as a (d, d) matrix. W and b are drawn as torch draws a
+    linear map, uniform in +-1 / sqrt(batch * d), anew at every evaluation, and never learnt."""
 
     def __init__(self, cell: nn.Module):
         super().__init__()
@@ -99,11 +95,7 @@ class RandomRate(nn.Module):
 
 class FullyConnectedAttention(nn.Sequential):
     """a(0) = the mean over the batch of W_2 ReLU(W_1 h(0) + b_1) + b_2 as a (d, d) matrix: FC-ACE (ACE-NODE, Section
-    4.6), whose layers the paper does not give.
-
-    Args:
-        size: d.
-    """
+    4.6), whose layers the paper does not give."""
 
     def __init__(self, size: int):
         super().__init__(nn.Linear(size, size), nn.ReLU(), nn.Linear(size, size**2))

@@ -52,7 +52,7 @@ class TrainedInTurn(nn.Module):
         raise NotImplementedError
 
     def penalty(self, output: object, part: str | None = None) -> Tensor | float:
-        """What is added to the loss of an output when `part` is trained, or when all is (None)."""
+        """The term added to the loss of an output when `part` is trained, or when all is (None)."""
         parameters = self.attention_parameters()
         if part == "hidden" or not parameters:
             return 0.0
@@ -77,11 +77,7 @@ class Penalty(TypedDict):
 
 
 def penalty_of(known: tuple[str, ...], weight: float, norm: int = 2, of: str = "parameters") -> tuple[float, int, str]:
-    """The settings of a penalty, and what it is of, one of those known.
-
-    Raises:
-        ValueError: one is out of its range.
-    """
+    """The settings of a penalty, and what it is of, one of those known; a ValueError where one is out of its range."""
     if not weight >= 0 or norm not in (1, 2) or of not in known:
         raise ValueError(
             f"penalty: expected a weight of 0 or more, the norm 1 or 2, of {' or '.join(known)}; found {weight!r}, "

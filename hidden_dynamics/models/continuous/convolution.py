@@ -11,8 +11,8 @@ MOST_GROUPS = 32
 
 
 def group_norm(channels: int) -> nn.GroupNorm:
-    """In as many groups as divide the channels, of at least two each and 32 at most: 32 for the papers' 64 and 128
-    channels, 23 for the augmented 69."""
+    """GroupNorm in as many groups as divide the channels, of at least two each and 32 at most: 32 for the papers' 64
+    and 128 channels, 23 for the augmented 69."""
     most = max(1, min(MOST_GROUPS, channels // 2))
     return nn.GroupNorm(max(n for n in range(1, most + 1) if channels % n == 0), channels)
 
@@ -46,11 +46,8 @@ def _inside(height: int, width: int, dtype: torch.dtype, device: torch.device) -
 
 
 class ConvolutionalDynamics(nn.Module):
-    """GroupNorm, then `layers` times: ReLU, convolution with time, GroupNorm (ACE-NODE, Table 1, which has two).
-
-    Args:
-        channels: of the state.
-        layers: convolutions, at least 1. One is Table 1 without its second layer (Section 4.1).
+    """GroupNorm, then `layers` times: ReLU, convolution with time, GroupNorm (ACE-NODE, Table 1, which has two; one is
+    Table 1 without its second layer, Section 4.1).
 
     Raises:
         ValueError: no layers.

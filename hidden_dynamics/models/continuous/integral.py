@@ -52,8 +52,8 @@ class Integral(nn.Module):
         """y(1), of the shape of y(0).
 
         Raises:
-            SolverFailure: the end could not be reached; where the adjoint problem could not be solved, backward()
-                raises it.
+            SolverFailure: the end could not be reached; backward() raises it where the adjoint problem could not be
+                solved.
         """
         if isinstance(y, Tensor):
             return self._solve(y, None)
@@ -125,8 +125,8 @@ class Integral(nn.Module):
         if solution.grad_fn is not None:
             start = times[0].item()
 
-            def check_end(found: Sequence[Tensor | None], _: object) -> None:
-                self.watched.check_end(found, start, "backward")
+            def check_end(gradients: Sequence[Tensor | None], _: object) -> None:
+                self.watched.check_end(gradients, start, "backward")
 
             solution.grad_fn.register_prehook(functools.partial(self.watched.start_backwards, shapes))
             solution.grad_fn.register_hook(check_end)
@@ -157,7 +157,7 @@ class _Watched(nn.Module):
 
     @contextlib.contextmanager
     def forwards(self, shapes: Sequence[torch.Size] | None) -> Generator[None, None, None]:
-        """Within it, evaluations and steps belong to a solution forwards."""
+        """Count evaluations and steps as those of a solution forwards within the block."""
         self.shapes, self.forward_going, self.steps = shapes, True, 0
         try:
             yield
@@ -165,7 +165,7 @@ class _Watched(nn.Module):
             self.forward_going = False
 
     def start_backwards(self, shapes: Sequence[torch.Size] | None, _: object) -> None:
-        """From here on, they belong to an adjoint problem."""
+        """Count evaluations and steps as those of an adjoint problem from here on."""
         self.shapes, self.steps = shapes, 0
 
     def forward(self, t: Tensor, y: Tensor) -> Tensor:
@@ -182,11 +182,11 @@ class _Watched(nn.Module):
         return torch.cat([part.flatten() for part in rates])
 
     def callback_step(self, t: Tensor, y: Tensor, dt: Tensor) -> None:
-        """torchdiffeq calls it before each step, accepted later or not."""
+        """Called by torchdiffeq before each step, accepted later or not."""
         self._look(t.detach(), [y], dt, "forward")
 
     def callback_step_adjoint(self, t: Tensor, y: Sequence[Tensor], dt: Tensor) -> None:
-        """The same for the adjoint problem, whose time runs from the last time to the first."""
+        """Called likewise for the adjoint problem, whose time runs from the last time to the first."""
         self._look(t.detach(), y, dt, "backward")
 
     def check_end(self, results: Sequence[Tensor | None], time: float, during: str) -> None:
@@ -208,9 +208,7 @@ class _Watched(nn.Module):
 
 
 def _check_shapes(rates: Sequence[Tensor], shapes: Sequence[torch.Size]) -> None:
-    """Raises:
-    ValueError: the dynamics do not give dy/dt in the shapes of y.
-    """
+    """A ValueError where the dynamics do not give dy/dt in the shapes of y."""
     found = [rate.shape for rate in rates]
     if found != list(shapes):
         needed, given = (", ".join(str(tuple(shape)) for shape in each) for each in (shapes, found))
@@ -218,9 +216,7 @@ def _check_shapes(rates: Sequence[Tensor], shapes: Sequence[torch.Size]) -> None
 
 
 def _check_rows(times: int, offsets: Tensor, series: Tensor, size: int) -> None:
-    """Raises:
-    ValueError: see `Integral.of_rows`.
-    """
+    """A ValueError where the rows are none of `Integral.of_rows`."""
     rows = len(series)
     if len(offsets) != times + 1 or offsets[0] != 0 or offsets[-1] != rows or (offsets.diff() < 0).any():
         raise ValueError(

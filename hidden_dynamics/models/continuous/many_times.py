@@ -23,10 +23,8 @@ from torchdiffeq._impl.solvers import FixedGridODESolver
 class RowsOfSeries:
     """Reads each row's series at the row's time: pieces of (K, rows, d), each with y of all series at its last time.
 
-    Args:
-        shape: (K, N, d), of y or of the first part of it.
-        offsets: of the rows of each time.
-        series: (R,), of the rows.
+    `shape` is (K, N, d), of y or of the first part of it; `offsets` are of the rows of each time, `series`, (R,), the
+    rows'.
     """
 
     def __init__(self, shape: torch.Size, offsets: list[int], series: Tensor):
@@ -39,12 +37,13 @@ class RowsOfSeries:
         return torch.unflatten(y[..., : self.shape.numel()], -1, self.shape)
 
     def at(self, y: Tensor, place: int) -> tuple[Tensor, Tensor]:
-        """What is read of y at the time of that place."""
+        """The rows of y at time number `place`, and all series of y."""
         y = self.of(y)
         return y.index_select(1, self.series[self.offsets[place] : self.offsets[place + 1]]), y
 
     def within(self, step: Step, times: Tensor, first: int) -> tuple[Tensor, Tensor]:
-        """What is read of a step's interpolant at times of which the first has that place."""
+        """The step's interpolant at `times`, which start at number `first` of all times: their rows, and all series at
+        the last."""
         offsets = self.offsets[first : first + len(times) + 1]
         series = self.series[offsets[0] : offsets[-1]]
         counts = torch.tensor(offsets, device=times.device).diff()
@@ -68,13 +67,13 @@ def stepped(
     tolerances: dict[str, Any],
     options: Mapping[str, object],
 ) -> list[tuple[Tensor, Tensor]]:
-    """What is read of the solution at two ascending times or more, in pieces, by backpropagation through the solver.
+    """The solution at two ascending times or more, in pieces, by backpropagation through the solver.
 
     odeint would write every time into one tensor, in place: backpropagation through that copies the whole tensor once
     for each time. Its solvers are run here instead, and what they give is put together once.
 
     Args:
-        tolerances: rtol, atol and method, as of `odeint`; and so the options.
+        tolerances, options: as of `odeint`, rtol, atol and method.
     """
     _, func, y, times, rtol, atol, method, options, _, _ = _check_inputs(
         dynamics, y, times, **tolerances, options=options, event_fn=None, SOLVERS=SOLVERS
@@ -86,7 +85,7 @@ def stepped(
 
 
 def _fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> list[tuple[Tensor, Tensor]]:
-    """At times that are all in the solver's grid."""
+    """The solution at times that are all in the solver's grid."""
     grid, y = solver.grid_constructor(solver.func, solver.y0, times), solver.y0
     pieces = [rows.at(y, 0)]
     for start, end in pairwise(grid):
@@ -98,7 +97,7 @@ def _fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> 
 
 
 def _adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, rows: RowsOfSeries) -> list[tuple[Tensor, Tensor]]:
-    """An accepted step's interpolant is read at all times in it at once."""
+    """The solution by an adaptive method: an accepted step's interpolant is read at all times in it at once."""
     times = times.to(solver.dtype)
     solver._before_integrate(times)
     state, pieces, done = solver.rk_state, [rows.at(solver.y0, 0)], 1

@@ -25,19 +25,14 @@ CHOICES = {"attention": ("evolving", "fc", "fixed"), "mixing": MIXINGS, "rate": 
 
 
 class FixedAttention(nn.Module):
-    """dh/dt = f(t, h'), h' = rule(h, a), a = corr(h), detached, at every time.
-
-    Args:
-        f: of the shape of h.
-        rule: how the attention is applied.
-    """
+    """dh/dt = f(t, h'), h' = rule(h, a), a = corr(h), detached, at every time; h is (K, N, d)."""
 
     def __init__(self, f: nn.Module, rule: Rule):
         super().__init__()
         self.f, self.rule = f, rule
 
     def forward(self, t: Tensor, h: Tensor) -> Tensor:
-        """Of h, (K, N, d)."""
+        """dh/dt, (K, N, d)."""
         return self.f(t, self.rule(h, correlation(h.detach())))
 
 

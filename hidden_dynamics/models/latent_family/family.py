@@ -1,5 +1,4 @@
-"""What a network of the Latent-ODE family sees and predicts of a batch of irregular series, what it answers, and
-what it is trained by (Rubanova et al. 2019, Equation 5 and their released code).
+"""The batches, answers and losses of the Latent-ODE family (Rubanova et al. 2019, Equation 5 and their released code).
 
 Predictions are (K, R, D): K samples, R target rows, D features. The loss is an expression over the targets, with one
 weight for each observed entry; nothing is padded.
@@ -53,31 +52,26 @@ class SeriesBatch:
             raise ObservationError(f"(series, features) are {context} of the context and {targets} of the targets")
 
     def to(self, *target: object) -> "SeriesBatch":
-        """On another device, or with values of another type."""
+        """The batch on another device, or with values of another type."""
         context = self.context.to(*target)
         targets = context if self.targets is self.context else self.targets.to(*target)
         labels = self.labels
         if labels is not None:
-            labels = labels.to(context.values.device)
-            labels = labels.to(context.values.dtype) if labels.is_floating_point() else labels
+            labels = labels.to(context.values if labels.is_floating_point() else context.values.device)
         return SeriesBatch(context, targets, labels, self.divergence_weight)
 
     def reconstructed(self) -> Observations:
-        """The context, for a network that predicts no others.
-
-        Raises:
-            ValueError: others are targets.
-        """
+        """The context, for a network that predicts no others; a ValueError where others are targets."""
         if self.targets is not self.context:
             raise ValueError("this network predicts its context only")
         return self.context
 
 
 class Prediction(NamedTuple):
-    """
+    """The prediction of a batch.
+
     Attributes:
-        values: predicted means of the targets, (K, R, D), for each of K samples of what is latent (1 where nothing
-            is).
+        values: means of the targets, (K, R, D), for each of K samples of what is latent (1 where nothing is).
         labels: logits: of each series, (K, N); of each target row, (K, R, classes); None where nothing is classified.
         divergence: of the posterior from the prior, averaged over latent dimensions and series, in nats, (); 0 where
             nothing is latent.
@@ -91,7 +85,8 @@ class Prediction(NamedTuple):
 
     @classmethod
     def certain(cls, values: Tensor, labels: Tensor | None) -> "Prediction":
-        """Of a network in which nothing is latent: values (R, D), labels with the axis of the one sample."""
+        """The prediction of a network in which nothing is latent: values (R, D), labels with the axis of the one
+        sample."""
         nothing = values.new_zeros(())
         return cls(values[None], labels, nothing, nothing)
 
@@ -112,25 +107,22 @@ class LatentNetwork(Forecaster):
     """A network of the family; derived classes add `forward`, from a batch to its `Prediction`."""
 
     def classifies(self, task: LatentTask, of_series: int, of_rows: int, rows: str = "linear") -> None:
-        """A classifier for what the task classifies: of series, two hidden layers of 300 ReLU units.
-
-        Args:
-            of_series, of_rows: entries of what either is read from.
-            rows: which one rows have (hidden_dynamics.models.layers.classifier).
-        """
+        """Make the classifier: of series, read from `of_series` entries, two hidden layers of 300 ReLU units; of rows,
+        read from `of_rows` entries, of the kind `rows` (hidden_dynamics.models.layers.classifier)."""
         self.labels, self.classifier = task.labels, None
         if task.labels is not None:
             size, kind = (of_series, "mlp") if task.labels == "series" else (of_rows, rows)
             self.classifier = classifier(size, task.classes, kind)
 
     def logits(self, of_series: Tensor, of_rows: Tensor) -> Tensor | None:
-        """Of each series, (K, N), or each target row, (K, R, classes), of what they are read from, (K, ..., size)."""
+        """Logits of each series, (K, N), or each target row, (K, R, classes), given what they are read from, (K, ...,
+        size)."""
         if self.classifier is None:
             return None
         return self.classifier(of_series).squeeze(-1) if self.labels == "series" else self.classifier(of_rows)
 
     def loss(self, prediction: Prediction, batch: SeriesBatch) -> Tensor:
-        """What is minimised, ().
+        """The loss, ().
 
         Where rows have labels, their cross-entropy alone; elsewhere the negative bound, and where series have labels,
         100 times their cross-entropy with it. What the prediction adds is added to each.
@@ -151,10 +143,7 @@ def negative_bound(prediction: Prediction, batch: SeriesBatch) -> Tensor:
 
 
 def log_likelihood(values: Tensor, targets: Observations) -> Tensor:
-    """log N(x; mean, 0.01^2) of each sample, averaged with `entry_weights`, in nats: (K,).
-
-    Where a series has no entry of a feature, 0 is averaged.
-    """
+    """log N(x; mean, 0.01^2) of each sample, averaged with `entry_weights`, in nats: (K,)."""
     weights = entry_weights(targets)
     constant = (math.log(NOISE) + math.log(2 * math.pi) / 2) * weights.sum()
     return -squared_errors(values, targets, weights) / (2 * NOISE**2) - constant
@@ -175,10 +164,15 @@ def squared_errors(values: Tensor, targets: Observations, weights: Tensor) -> Te
 
 def entry_weights(targets: Observations) -> Tensor:
     """The weight of each entry, (R, D): 1 / (n N D) of one of n observed entries of a feature in one of N series; 0 of
-    what was not observed."""
-    features = targets.mask.shape[1]
-    counts = targets.mask.new_zeros(targets.size, features).index_add_(0, targets.series, targets.mask)
-    return targets.mask / (counts.clamp(min=1)[targets.series] * (targets.size * features))
+    one that was not observed. A series without an entry of a feature counts as 0 in a mean."""
+    counts = observed_counts(targets)
+    return targets.mask / (counts.clamp(min=1)[targets.series] * counts.numel())
+
+
+def observed_counts(targets: Observations) -> Tensor:
+    """The number of observed entries of each feature in each series: (N, D)."""
+    counts = targets.mask.new_zeros(targets.size, targets.mask.shape[1])
+    return counts.index_add_(0, targets.series, targets.mask)
 
 
 def label_loss(logits: Tensor, labels: Tensor) -> Tensor:

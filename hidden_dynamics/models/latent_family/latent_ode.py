@@ -28,9 +28,7 @@ class RNNEncoder(nn.Module):
     batch were seen: this is what the authors' code does, and the papers say no more than that the gap is an input.
 
     Args:
-        features: D, of a row.
-        size: of the GRU's state.
-        latent: of z.
+        features, size, latent: entries of a row, of the GRU's state, and of z.
         z0_units: hidden units between the GRU's state and that of z(0).
     """
 
@@ -48,7 +46,7 @@ class RNNEncoder(nn.Module):
         return mean, std.abs()
 
     def _inputs(self, observations: Observations, start: int, end: int) -> Tensor:
-        """Of the union times `start` to `end` - 1, backwards: (times, N, 1 + 2 D)."""
+        """The GRU's input at the union times `start` to `end` - 1, backwards: (times, N, 1 + 2 D)."""
         like, times = observations.values, observations.times
         gaps = times.diff(prepend=times[:1])[start:end].flip(0).to(like)
         x = like.new_zeros(end - start, observations.size, self.gru.input_size)
@@ -127,7 +125,7 @@ class LatentODE(LatentNetwork):
         self.classifies(task, self.latent if label_from == "start" else size, size)
 
     def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Prediction:
-        """What is predicted of the targets, from samples of z(0).
+        """The prediction of the targets, from samples of z(0).
 
         Args:
             noise: (K, N, L) (or twice L where the latent state has two halves), what the samples are made of, standard
@@ -150,7 +148,7 @@ class LatentODE(LatentNetwork):
         return Autonomous(tanh_network(*self.flow_shape))
 
     def _solve(self, dynamics: nn.Module) -> None:
-        """These are the dynamics of the state from now on."""
+        """Make these the dynamics of the state from now on."""
         self.integral = Integral(dynamics, self.solver, self.function_evaluations)
 
     def _state(self, z: Tensor) -> State:
@@ -162,7 +160,7 @@ class LatentODE(LatentNetwork):
         return self.integral.of_rows(state, *self._times(targets.times, targets.offsets), targets.series)
 
     def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
-        """What is added to the loss, (), given the solution."""
+        """The term added to the loss, (), given the solution."""
         return rows.new_zeros(())
 
     def _times(self, times: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:

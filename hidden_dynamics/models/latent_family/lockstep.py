@@ -1,9 +1,8 @@
 """The schedule of an ODE-RNN: the order of the union times, the Euler steps before each, and which rows jump together.
 
 At an observed row the state jumps; union times are all times at which a series of the batch is observed. A jump of two
-rows costs what one of ten does. So each series takes the same steps and meets its own rows, but not all
-at the same iteration: a series that comes to a row waits, by steps of length 0, until the next iteration at which jumps
-are made, and goes on from there.
+rows costs what one of ten does. So each series takes the same steps and meets its own rows, but not all at the same
+iteration: a series that comes to a row waits, by steps of length 0, until the next iteration at which jumps are made.
 """
 
 from typing import NamedTuple
@@ -24,7 +23,8 @@ ROWS, LONGEST = 8, 8
 
 
 class Gaps(NamedTuple):
-    """
+    """The Euler steps over union times.
+
     Attributes:
         order: of the union times, as they are visited.
         steps: Euler steps before each visit.
@@ -37,19 +37,15 @@ class Gaps(NamedTuple):
 
 
 def gaps(times: Tensor, way: str) -> Gaps:
-    """The way over union times.
+    """The way over union times, (U,) float64 on the CPU, ascending.
 
-    A gap of n whole fiftieths of the span of all times takes max(1, n - 1) Euler steps. The
-    state starts 0.01 before the time visited first; where there is but one time, at that time.
+    A gap of n whole fiftieths of the span of all times takes max(1, n - 1) Euler steps. The state starts 0.01 before
+    the time visited first; where there is but one time, at that time.
 
     Args:
-        times: (U,) float64 on the CPU, ascending.
         way: "forwards" or "backwards" in time; "released", what the authors' ODE-RNN does when it goes forwards: its
             steps are still those of the way backwards, one visit late. Before visit i it steps from t_{i-1} back to
             t_{i-2}, before visit 1 from the first time to the last in one step, and before visit 0 by -0.01.
-
-    Raises:
-        ValueError: there is no such way.
     """
     one_of("way", way, WAYS)
     t, order = times.numpy(), np.arange(len(times))
@@ -69,13 +65,13 @@ def gaps(times: Tensor, way: str) -> Gaps:
 
 
 class Lockstep(NamedTuple):
-    """
+    """The iterations of a rollout.
+
     Attributes:
         lengths: (K, N, 1), of each series' step at each iteration; 0 where it waits.
         jumps: the rows as they jump together: `times` are the numbers of iterations before a jump, `offsets` its rows.
         order: (R,), the rows given in the order of `jumps`.
-        left: (R,), the iteration from which the row's series steps away from the union time visited before the row's;
-            of the rows given.
+        left: (R,), per given row, the iteration at which its series leaves the union time visited before.
     """
 
     lengths: Tensor
@@ -85,13 +81,7 @@ class Lockstep(NamedTuple):
 
 
 def lockstep(observations: Observations, gaps: Gaps, every: int | None = None) -> Lockstep:
-    """The iterations of a rollout.
-
-    Args:
-        observations: R rows of N series.
-        gaps: the way over their union times.
-        every: iterations from one jump to the next; None chooses.
-    """
+    """The iterations of a rollout over R rows of N series; `every` so many of them there are jumps (None chooses)."""
     rows, visits = len(observations.series), len(gaps.order)
     if every is None:
         every = min(max(round(ROWS * visits / max(rows, 1)), 1), LONGEST)
@@ -111,8 +101,8 @@ def lockstep(observations: Observations, gaps: Gaps, every: int | None = None) -
         offsets=torch.as_tensor(np.append(0, counts.cumsum())),
         **{name: getattr(observations, name)[index] for name in ("values", "mask", "series")},
     )
-    found = torch.as_tensor(lengths).to(observations.values)
-    return Lockstep(found.unsqueeze(2), jumps, index, torch.as_tensor(left).to(index.device))
+    moves = torch.as_tensor(lengths).to(observations.values)
+    return Lockstep(moves.unsqueeze(2), jumps, index, torch.as_tensor(left).to(index.device))
 
 
 def _iterations(

@@ -19,18 +19,13 @@ STEPS = {"forwards": "forwards", "backwards": "released"}
 
 
 class GRUUnit(nn.Module):
-    """Moves a state, mean y and standard deviation s, to what is seen, x.
+    """Moves a state, mean y and standard deviation s, each of `size` entries, to what is seen, x, of `inputs`.
 
-    u = sigmoid(U [y, s, x]), r = sigmoid(R [y, s, x]), [n, e] = N [r y, r s, x];
-    y <- (1 - u) n + u y, s <- (1 - u) |e| + u s.
+        u = sigmoid(U [y, s, x]), r = sigmoid(R [y, s, x]), [n, e] = N [r y, r s, x];
+        y <- (1 - u) n + u y, s <- (1 - u) |e| + u s.
 
-    U, R and N are networks of one hidden layer with tanh, applied in the rollout
+    U, R and N are networks of one hidden layer of `units` with tanh, applied in the rollout
     (hidden_dynamics.models.latent_family.ode_rnn_rollout).
-
-    Args:
-        size: S, of y and of s.
-        inputs: X, of x.
-        units: of each hidden layer.
     """
 
     def __init__(self, size: int, inputs: int, units: int):
@@ -41,7 +36,8 @@ class GRUUnit(nn.Module):
 
 
 class Passed(NamedTuple):
-    """
+    """The states of a rollout.
+
     Attributes:
         mean, std: (N, S), the state of each series in the end.
         before: (R, S), the mean of each row's series as the union time visited before left it, 0 where there is none.
@@ -61,10 +57,8 @@ class ODERNNCore(nn.Module):
     series that are observed there (Rubanova et al. 2019, Algorithm 1; Latent-ODE's released encoder).
 
     Args:
-        features: D, of a row.
-        size: S, of y and of s.
-        layers: f has `layers` + 2 linear maps.
-        units: hidden units of f.
+        features, size: D, of a row; S, of y and of s.
+        layers, units: f has `layers` + 2 linear maps, and hidden layers of so many units.
         gru_units: hidden units of the GRU unit's networks.
     """
 
@@ -75,10 +69,9 @@ class ODERNNCore(nn.Module):
         self.unit = GRUUnit(size, 2 * features, gru_units)
 
     def forward(self, observations: Observations, way: str, rows: bool = True) -> Passed:
-        """The state's rollout over a batch of N series with R rows.
+        """The state's rollout over a batch of N series with R rows, whose times are in units of the batch's last time.
 
         Args:
-            observations: times in units of the batch's last time.
             way: over the union times (hidden_dynamics.models.latent_family.lockstep.gaps).
             rows: the states at the rows are wanted, too.
         """
@@ -92,23 +85,13 @@ class ODERNNEncoder(nn.Module):
     """Mean and standard deviation of the latent state z(0) of each series.
 
     Args:
-        features: D, of a row.
-        size: of the ODE-RNN's mean, and of its standard deviation.
+        features, size, layers, units, gru_units: of the ODE-RNN (`ODERNNCore`).
         latent: of z.
-        layers, units: of the ODE-RNN's dynamics, which have `layers` + 2 linear maps.
-        gru_units: hidden units of the GRU unit's networks.
         z0_units: hidden units between the ODE-RNN's state and that of z(0).
     """
 
     def __init__(
-        self,
-        features: int,
-        size: int,
-        latent: int,
-        layers: int,
-        units: int,
-        gru_units: int,
-        z0_units: int = 100,
+        self, features: int, size: int, latent: int, layers: int, units: int, gru_units: int, z0_units: int = 100
     ):
         super().__init__()
         self.core = ODERNNCore(features, size, layers, units, gru_units)
@@ -122,20 +105,16 @@ class ODERNNEncoder(nn.Module):
 
 
 class ODERNN(LatentNetwork):
-    """Each row is predicted from the state in which the union time before left its series.
+    """An ODE-RNN that predicts each row from the state in which the union time before left its series.
 
     A series is classified by its last state, a row by the state after it was seen.
 
     Args:
-        task: its rows, and what of it is classified.
-        hidden_size: S, of the state's mean, and of its standard deviation.
-        layers, units: of the dynamics, which have `layers` + 2 linear maps.
-        gru_units: hidden units of the GRU unit's networks.
+        hidden_size, layers, units, gru_units: of the `ODERNNCore`.
         decoder_units: hidden units between the state and what is predicted.
         steps: "forwards", by the true gaps; "backwards", as released: those of a rollout backwards, one visit late
             (hidden_dynamics.models.latent_family.lockstep.gaps).
-        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.layers.classifier); of series,
-            always the latter.
+        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.layers.classifier); of series, always the latter.
     """
 
     def __init__(
@@ -156,11 +135,8 @@ class ODERNN(LatentNetwork):
         self.classifies(task, hidden_size, hidden_size, classifier)
 
     def forward(self, batch: SeriesBatch) -> Prediction:
-        """What is predicted of the context's rows: at the first union time, what is observed itself, as released.
-
-        Raises:
-            ValueError: the targets are not the context.
-        """
+        """The prediction of the context's rows: at the first union time, what is observed itself, as released. A
+        ValueError where the targets are not the context."""
         context = self.accepted(batch.reconstructed())
         passed = self.core(context, self.way)
         values = self.decoder(passed.before)

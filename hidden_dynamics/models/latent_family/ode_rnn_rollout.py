@@ -26,20 +26,15 @@ CHUNK = 64  # events whose gradients are kept until the weights' are added up
 def rollout(
     observations: Observations, gaps: Gaps, flow: nn.Sequential, unit: tuple[nn.Sequential, ...], rows: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The state in the end, and on the way.
+    """The state in the end, y over s, (2 N, S); y of each row's series as the union time visited before left it and
+    after its own jump, (R, S) each, or (0, S) where no `rows` are wanted.
 
     Differentiable once, with respect to the weights; what is observed has no gradient.
 
     Args:
-        observations: R rows of N series.
-        gaps: the way over their union times.
+        observations, gaps: R rows of N series, and the way over their union times.
         flow: the dynamics of y, tanh between their linear maps.
         unit: update, reset and candidate of the GRU unit.
-        rows: the states at the rows are wanted.
-
-    Returns:
-        y over s in the end, (2 N, S); y of each row's series as the union time visited before left it and after its
-        own jump, (R, S) each, or (0, S) where they are not wanted.
     """
     update, reset, candidate = (list(part.parameters()) for part in unit)
     # Update and reset as one network, which gives each gate twice: for y and for s.
@@ -75,10 +70,9 @@ class _Rollout(torch.autograd.Function):
 class Run:
     """One rollout; `forward` leaves on the tape what `backward` needs.
 
-    What `forward` returns is not left: it will know this run, and none of both would be freed.
+    The output is not kept here: it refers to this run, and the cycle would never be freed.
 
     Args:
-        plan: of the batch.
         series: (R,), of the rows as in the batch.
         rows: the states at the rows are wanted.
         kept: there will be a derivative.
@@ -121,7 +115,7 @@ class Run:
         return state, left, after
 
     def _use(self, weights: tuple[Tensor, ...]) -> None:
-        """These are the weights of all linear maps: those of the flow, two of the gates, two of the candidate."""
+        """Use these weights of all linear maps: those of the flow, two of the gates, two of the candidate."""
         self.matrices, self.biases = weights[::2], weights[1::2]
         self.maps = [w.t() for w in self.matrices]
         self.size, self.last = self.maps[0].shape[0], len(self.maps) - 5
@@ -208,7 +202,7 @@ class Run:
         self.noted[1].append(list(zip(upstream, entering, strict=True)))
 
     def _add_up(self) -> None:
-        """The gradients of the weights at the events since the last time."""
+        """Add up the gradients of the weights at the events since the last time."""
         for noted, gradients in zip(self.noted, (self.gradients[:-8], self.gradients[-8:]), strict=True):
             for pairs, w, b in zip(zip(*noted, strict=True), gradients[::2], gradients[1::2], strict=bool(noted)):
                 d, x = (torch.cat(each) for each in zip(*pairs, strict=True))

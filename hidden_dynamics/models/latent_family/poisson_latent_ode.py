@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from hidden_dynamics.models.choices import Whole, one_of
 from hidden_dynamics.models.continuous.integral import State
-from hidden_dynamics.models.latent_family.family import LatentTask
+from hidden_dynamics.models.latent_family.family import LatentTask, observed_counts
 from hidden_dynamics.models.latent_family.latent_ode import LatentODE
 from hidden_dynamics.models.layers import tanh_maps
 from hidden_dynamics.models.observations import Observations
@@ -22,9 +22,8 @@ class PoissonDynamics(nn.Module):
     """d[z, l]/dt = f([z, l]), and the integral of the rates exp(r(l)) of all features, in units of 100.
 
     Args:
-        flow: f.
-        rate: r, the logarithms of the rates.
-        latent: of [z, l]: l is its second half.
+        flow, rate: f, and r, the logarithms of the rates.
+        latent: the size of [z, l]: l is its second half.
     """
 
     def __init__(self, flow: nn.Module, rate: nn.Module, latent: int):
@@ -32,7 +31,7 @@ class PoissonDynamics(nn.Module):
         self.flow, self.rate, self.latent = flow, rate, latent
 
     def forward(self, t: Tensor, state: Tensor) -> Tensor:
-        """Of [z, l, integrals], (..., 2 L + D)."""
+        """The rate of [z, l, integrals], (..., 2 L + D)."""
         return torch.cat([self.flow(t, state[..., : self.latent]), self.log_rates(state).exp() / SCALE], -1)
 
     def log_rates(self, state: Tensor) -> Tensor:
@@ -75,8 +74,8 @@ class LatentODEPoisson(LatentODE):
         return functional.pad(z, (0, self.decoder.out_features))
 
     def _solution(self, state: State, targets: Observations) -> tuple[Tensor, Tensor]:
-        """The same, but for the integrals in the end, which are those from the targets' first to their last time: at
-        both, every series has one row more."""
+        """The solution, whose integrals in the end are those from the targets' first to their last time: at both, every
+        series has one row more."""
         if not len(targets.times):
             return super()._solution(state, targets)
         everyone = torch.arange(targets.size, device=targets.series.device)
@@ -93,18 +92,12 @@ class LatentODEPoisson(LatentODE):
         return -WEIGHT * self.process_log_likelihood(rows, end, targets)
 
     def process_log_likelihood(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
-        """In nats, averaged over samples, series and features: ().
-
-        Args:
-            rows: the state at the targets, (K, R, 2 L + D).
-            end: at the end, (K, N, 2 L + D), the integrals over all times of the targets.
-        """
+        """The process's log-likelihood in nats, averaged over samples, series and features: (), of the state at the
+        targets, (K, R, 2 L + D), and at the end, (K, N, 2 L + D), which has the integrals over all times of the
+        targets."""
         integrals = SCALE * end[..., self.latent :]
         if self.unobserved == "zero":
-            counts = targets.mask.new_zeros(targets.size, targets.mask.shape[1]).index_add_(
-                0, targets.series, targets.mask
-            )
-            integrals = integrals * (counts > 0)
+            integrals = integrals * (observed_counts(targets) > 0)
         dynamics = self.integral.dynamics
         assert isinstance(dynamics, PoissonDynamics)
         observed = dynamics.log_rates(rows) * targets.mask

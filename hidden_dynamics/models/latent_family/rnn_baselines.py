@@ -28,15 +28,11 @@ class RNNBaseline(LatentNetwork):
     in the place of half of the input; here, it sees what was observed.
 
     Args:
-        task: gives the features D of a row, and what of it is classified.
-        hidden_size: of the state.
         units: of the layer between the state and a prediction.
-        gap: the time that the GRU is told beside values and mask, "to_last" or "to_next"
-            (hidden_dynamics.models.latent_family.rnn_baselines.gaps); None, none.
+        gap: the time that the GRU is told beside values and mask, "to_last" or "to_next" (`gaps`); None, none.
         mean: that missing values decay to, "observed" or "union" (`Imputation`); None: they are 0.
         decay: the state decays before a row.
-        decay_gaps: "all" or "released", the time by which values and state decay
-            (hidden_dynamics.models.latent_family.rnn_baselines.decay_gaps).
+        decay_gaps: "all" or "released", the time by which values and state decay (`decay_gaps`).
     """
 
     def __init__(
@@ -59,11 +55,7 @@ class RNNBaseline(LatentNetwork):
         self.classifies(task, hidden_size, hidden_size)
 
     def forward(self, batch: SeriesBatch) -> Prediction:
-        """What is predicted of the context's rows.
-
-        Raises:
-            ValueError: the targets are not the context.
-        """
+        """The prediction of the context's rows; a ValueError where the targets are not the context."""
         context = self.accepted(batch.reconstructed())
         steps = padded(context, first_of_all=True)
         states = self.states(steps, context.times)
@@ -101,9 +93,7 @@ def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | 
     """The states after the first 0 to S steps, from 0: (N, S + 1, H).
 
     Args:
-        cell: its input is a step's values and what is seen beside them.
-        values: (N, S, D).
-        beside: (N, S, I - D).
+        cell: its input is a step's values, (N, S, D), and what is seen beside them, (N, S, I - D).
         decay: (N, S, 1), what multiplies the state before each step.
     """
     of_values, of_rest = cell.weight_ih.split_with_sizes([values.shape[2], beside.shape[2]], 1)
@@ -116,11 +106,9 @@ def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | 
 
 
 def gaps(steps: Padded, times: Tensor, kind: str) -> Tensor:
-    """The time that a step is told: (N, S).
+    """The time that a step is told: (N, S), of visits in the order of time, at `times`, (U,) float64 on the CPU.
 
     Args:
-        steps: of visits in the order of time.
-        times: (U,) float64 on the CPU, of the visits.
         kind: "to_last", the time since the step before, 0 at the first (Rubanova et al. 2019, Section 2); "to_next",
             the time from its union time to the next one, whether the series has a row there or not, 0 at the last (the
             released code).
@@ -131,17 +119,15 @@ def gaps(steps: Padded, times: Tensor, kind: str) -> Tensor:
 
 
 def until_next(times: Tensor) -> Tensor:
-    """From each union time to the next, 0 at the last: (U,)."""
+    """The time from each union time to the next, 0 at the last: (U,)."""
     return times.diff(append=times[-1:])
 
 
 def decay_gaps(steps: Padded, times: Tensor, kind: str) -> Tensor:
     """The time since each feature was last observed, or since the first union time, at each step: (N, S, D), in units
-    of the largest in the batch.
+    of the largest in the batch; of visits in the order of time, at `times`, (U,) float64 on the CPU.
 
     Args:
-        steps: of visits in the order of time.
-        times: (U,) float64 on the CPU, of the visits.
         kind: "all" (Che et al. 2018, Equation 4, on the union times); "released": the intervals added up are those that
             follow a time, not those before it, and what is missing at the first union time is not carried on.
 
@@ -162,12 +148,7 @@ def decay_gaps(steps: Padded, times: Tensor, kind: str) -> Tensor:
 
 class Decay(nn.Module):
     """exp(-min(max(0, W c + b), 1000)), one factor for the whole state, with c the time since each feature was last
-    observed (Rubanova et al. 2019, "RNN-Decay"; a factor for each entry in Che et al. 2018, Equation 5).
-
-    Args:
-        features: D.
-        kind: "all" or "released" (`decay_gaps`).
-    """
+    observed (Rubanova et al. 2019, "RNN-Decay"; a factor for each entry in Che et al. 2018, Equation 5)."""
 
     def __init__(self, features: int, kind: str):
         super().__init__()
@@ -186,10 +167,8 @@ class Imputation(nn.Module):
     Ours: w is drawn like all weights of the family, b is 0; the released code leaves both uninitialised.
 
     Args:
-        features: D.
         mean: of what a series observed of a feature, 0 where nothing; "union", as released: what was observed is summed
             and divided by the number of the batch's union times, so it is next to 0 and depends on the other series.
-        kind: "all" or "released" (`decay_gaps`).
     """
 
     def __init__(self, features: int, mean: str, kind: str):

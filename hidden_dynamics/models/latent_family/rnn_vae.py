@@ -19,9 +19,9 @@ ORDERS = ("time", "patients")
 
 
 class RNNVAE(LatentNetwork):
-    """The encoder is a GRU that sees [values, mask, time to the next union time it visits] at a series' rows, against
-    time; in extrapolation, where all targets are later, in the order of time (the released code). Its last state gives
-    the mean and standard deviation of z.
+    """An encoder GRU that sees [values, mask, time to the next union time it visits] at a series' rows, against time;
+    in extrapolation, where all targets are later, in the order of time (the released code). Its last state gives the
+    mean and standard deviation of z.
 
     The decoder starts from one sample of z and is a GRU that takes a step at every target time, as if all features
     were observed there: it first sees what was observed at the first union time, then its own predictions, and a gap of
@@ -29,7 +29,6 @@ class RNNVAE(LatentNetwork):
     there. A series is classified by z's mean, a row by the state at its union time.
 
     Args:
-        task: gives the features D of a row, and what of it is classified.
         hidden_size: of z and the decoder's state.
         recognition_size: of the encoder's state.
         units: of the layers between the encoder's state and z, and between the decoder's state and a prediction.
@@ -58,7 +57,7 @@ class RNNVAE(LatentNetwork):
         self.classifies(task, hidden_size, hidden_size)
 
     def forward(self, batch: SeriesBatch) -> Prediction:
-        """What is predicted of the targets, from one sample of z."""
+        """The prediction of the targets, from one sample of z."""
         context, targets = self.accepted(batch.context), batch.targets
         against = bool((targets.times[:1] < context.times[-1:]).any())
         last, start = self.encoded(context, against), _first_values(context)
@@ -83,13 +82,8 @@ class RNNVAE(LatentNetwork):
         return states[torch.arange(context.size, device=states.device), steps.lengths]
 
     def states(self, z: Tensor, start: Tensor, times: Tensor) -> Tensor:
-        """The decoder's states at the union times of the targets, (U, N, H), z at the first.
-
-        Args:
-            z: (N, H).
-            start: (N, D), what it sees first.
-            times: (U,) float64.
-        """
+        """The decoder's states at the union times of the targets, (U, N, H), from z, (N, H); `start`, (N, D), is seen
+        first."""
         if len(times) < 2:
             return z.expand(len(times), *z.shape)
         gaps = times.diff().to(z)
@@ -112,7 +106,7 @@ class RNNVAE(LatentNetwork):
 
 
 def _first_values(context: Observations) -> Tensor:
-    """What was observed of each series at the first union time: (N, D), 0 where nothing."""
+    """The values of each series at the first union time: (N, D), 0 where nothing was observed."""
     first = context.rows_at_first()
     return context.values.new_zeros(context.size, context.values.shape[1]).index_copy(
         0, context.series[:first], context.values[:first]

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import Positive, Share, Whole, number, whole
 from hidden_dynamics.models.momentum.recurrence import linear_recurrence
+from hidden_dynamics.models.recurrent.state import check_like
 
 Counted = tuple[Tensor, int | Tensor]
 
@@ -39,16 +40,9 @@ class InputFilter(Protocol):
 
 
 def like(g: Tensor, y: Tensor) -> Tensor:
-    """y, what a filter made of g: kernels do not look at the shape of what they are given.
-
-    Raises:
-        ValueError: it is of another shape, type or device.
-    """
-    if (y.shape, y.dtype, y.device) != (g.shape, g.dtype, g.device):
-        raise ValueError(
-            f"the filter must give {tuple(g.shape)} {g.dtype} on {g.device}, as it gets, not {tuple(y.shape)} "
-            f"{y.dtype} on {y.device}"
-        )
+    """y, what a filter made of g; a ValueError where it is of another shape, type or device, which kernels do not look
+    at."""
+    check_like("what the filter gives", y, g)
     return y
 
 
@@ -60,8 +54,7 @@ class Identity(nn.Module):
     def forward(self, g: Tensor, state: None = None) -> tuple[Tensor, None]:
         return g, None
 
-    def step(self, g: Tensor, state: None = None) -> tuple[Tensor, None]:
-        return g, None
+    step = forward
 
 
 class Momentum(nn.Module):
@@ -130,11 +123,7 @@ class Nesterov(nn.Module):
 
     def gamma(self, done: object, steps: int) -> Tensor:
         """gamma_t of the `steps` steps that follow the first `done`: float64, (steps,); (steps, batch, 1) where each
-        sequence has its own.
-
-        Raises:
-            ValueError: `done` is no number of steps.
-        """
+        sequence has its own. A ValueError where `done` is no number of steps."""
         if not isinstance(done, int | Tensor) or not torch.as_tensor(done >= 0).all():
             raise ValueError(f"a filter's state counts the steps done, at least 0, and not {done!r}")
         j = torch.arange(steps, dtype=torch.float64)

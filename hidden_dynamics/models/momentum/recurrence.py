@@ -9,32 +9,28 @@ import functools
 import torch
 from torch import Tensor
 
+from hidden_dynamics.models.recurrent.state import check_like
 from hidden_dynamics.models.transformed import is_transformed
 
 BLOCK = 32
 
 
 def linear_recurrence(x: Tensor, decay: Tensor | float, initial: Tensor | None = None) -> Tensor:
-    """u_t = x_t + decay_t u_{t-1}, for t = 0, ..., T - 1.
+    """u_t = x_t + decay_t u_{t-1}, for t = 0, ..., T - 1: (T, ...), differentiable with respect to x,
+    initial and a learned decay (any number of times).
 
     Args:
         x: (T, ...), T at least 1.
         decay: one number for all steps, or a tensor (), which may be learned; or (T,), float64, on the CPU.
         initial: u_{-1}, of x_t's shape; None means 0.
 
-    Returns:
-        u: (T, ...), differentiable with respect to x, initial and a learned decay (any number of times).
-
     Raises:
         ValueError: there are no steps, or initial is not like x_t.
     """
     if x.shape[0] == 0:
         raise ValueError("a sequence needs at least one step")
-    if initial is not None and (initial.shape, initial.dtype, initial.device) != (x.shape[1:], x.dtype, x.device):
-        raise ValueError(
-            f"the initial value must be {tuple(x.shape[1:])} {x.dtype} on {x.device}, not {tuple(initial.shape)} "
-            f"{initial.dtype} on {initial.device}"
-        )
+    if initial is not None:
+        check_like("the initial value", initial, x[0])
     if not isinstance(decay, Tensor) and decay == 0:
         return x
     flat, carry = x.reshape(x.shape[0], -1), None if initial is None else initial.reshape(-1)

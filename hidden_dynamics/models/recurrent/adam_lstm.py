@@ -42,18 +42,11 @@ def adam_lstm(
     h0: Tensor,
     c0: Tensor,
 ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
-    """The LSTM's core run on adam(W x + b_ih); features come before the batch.
+    """The LSTM's core run on adam(W x + b_ih), or RMSProp, which is Adam with mu = 0; features come before the batch.
 
-    Args:
-        adam: or RMSProp, which is Adam with mu = 0.
-        x: (T, d, batch).
-        state: the filter's (v, m), each (4N, batch), before the first step; None is 0.
-        weight_ih: W, (4N, d); bias_ih: (4N,).
-        weight_hh: U, (4N, N); bias_hh: (4N,).
-        h0, c0: (N, batch).
-
-    Returns:
-        h, (T, N, batch); c, (N, batch), and the filter's state after the last step.
+    Of x, (T, d, batch), W, (4N, d), U, (4N, N), biases (4N,), h0 and c0, (N, batch), and the filter's `state` before
+    the first step, (v, m), each (4N, batch), or None for 0: h, (T, N, batch); c, (N, batch), and the filter's state
+    after the last step.
     """
     v, m = state if state is not None else 2 * (x.new_zeros(weight_ih.shape[0], x.shape[2]),)
     s, eps = adam.s, adam.eps
@@ -65,7 +58,7 @@ def adam_lstm(
 
 
 def _by_steps(adam: Adam, *given: Tensor) -> tuple[Tensor, ...]:
-    """As the equations read."""
+    """The equations as they read, step by step."""
     (x, weight_ih, p, n, weight_hh, bias, h, c), outputs = given, list[Tensor]()
     for x_t in x.unbind():
         gate = weight_ih @ x_t
@@ -154,8 +147,8 @@ def _filter_again(
 
 
 def _filtered_back(adam: Adam, da: Tensor, g: Tensor, p: Tensor, n: Tensor, dp: Tensor, e: Tensor):
-    """dg of each step, and dp and e as the block before gets them, from what the block after has left. g, p and n
-    are overwritten."""
+    """dg of each step, and dp and e as the block before gets them, from what the block after has left. g, p and n are
+    overwritten."""
     p.div_(n)
     dp_each = n.rsqrt_().mul_(da)
     e_each = p.mul_(dp_each)
@@ -173,8 +166,8 @@ def _accumulate(steps: Sequence[Tensor], decay: float, first: Tensor) -> None:
 
 
 def _run_gates(shares: Iterable[Tensor], a: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> None:
-    """From the filter's share of each a_t, in its place in a, (steps, 4N, batch), to the gates there, and to h and c,
-    (steps + 1, N, batch), of which the first is given."""
+    """The gates, in a, (steps, 4N, batch), in the place of the filter's share of each a_t; h and c, (steps + 1, N,
+    batch), of which the first is given."""
     n = h.shape[1]
     gates = zip(shares, a[:, : 2 * n].unbind(), *(each.unbind() for each in a.chunk(4, 1)), strict=True)
     h_each, c_each = h.unbind(), c.unbind()
@@ -188,8 +181,8 @@ def _run_gates(shares: Iterable[Tensor], a: Tensor, weight: Tensor, h: Tensor, c
 
 
 def _run_gates_back(da: Tensor, gates: Tensor, c: Tensor, dh_each: Tensor, dh: Tensor, dc: Tensor, transposed: Tensor):
-    """From dL/dh_t, without what comes through later steps, to da; dh and dc, which come through later steps, become
-    those of the step before."""
+    """da, from dL/dh_t without what comes through later steps; dh and dc, which come through these, become those of the
+    step before."""
     n, c_each, dh_from_above = c.shape[1], c.unbind(), dh_each.unbind()
     parts = (each.unbind() for array in (da, gates) for each in (array, array[:, : 2 * n], *array.chunk(4, 1)))
     for t, part in reversed(list(enumerate(zip(*parts, strict=True)))):

@@ -1,9 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""The base of all recurrent cells: a filter on the input, layers and directions, packed sequences, states and layouts;
-inputs and states are checked before a kernel sees them.
+"""The base of all recurrent cells: a filter on the input, layers and directions, packed sequences, states and layouts.
 
 Below `nn.LSTM`, torch's kernels do not look at what they are given: they read and write past the end of a state that is
-too small. The checks look at shapes, types and devices alone, so no GPU is waited for.
+too small. So inputs and states are checked before: their shapes, types and devices alone, so that no GPU is waited for.
 """
 
 import warnings
@@ -16,6 +15,7 @@ from torch.amp.autocast_mode import is_autocast_available
 from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from hidden_dynamics.models.choices import one_of, whole
 from hidden_dynamics.models.momentum.filters import Identity, InputFilter
 from hidden_dynamics.models.recurrent.state import (
     Direction,
@@ -64,7 +64,8 @@ class FilteredRNN(nn.Module, Generic[S]):
         dropout: the probability of dropping what passes from a layer to the next, in training.
         bidirectional: also run over the reversed sequence; the outputs are side by side, (..., 2 N).
         proj_size: 0; there are no projections.
-        device, dtype: of the parameters.
+        device: of the parameters.
+        dtype: of the parameters.
         filter: a filter of hidden_dynamics.models.momentum.filters, for every layer; None is the identity, the plain
             cell.
         backend: "fused", or "reference", the loop over time that reads as the equations do.
@@ -95,10 +96,10 @@ class FilteredRNN(nn.Module, Generic[S]):
         backend: Literal["fused", "reference"] = "fused",
     ):
         super().__init__()
-        _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
-        _check_kinds(bidirectional, filter)
-        if backend not in ("fused", "reference"):
-            raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
+        for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
+            whole(name, size)
+        _check(num_layers, dropout, bidirectional, proj_size, filter)
+        one_of("backend", backend, ("fused", "reference"))
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size, self.backend = bidirectional, proj_size, backend
@@ -185,7 +186,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         return PackedSequence(h, batch_sizes, order, back), end.reordered(back)
 
     def _run_layers(self, x: Tensor, state: S | None, lengths: Tensor | None = None) -> tuple[Tensor, S]:
-        """Over (T, batch, d); `lengths`, (batch,), descending, where the sequences are padded."""
+        """Run all layers over (T, batch, d); `lengths`, (batch,), descending, where the sequences are padded."""
         ways, suffixes = 1 + self.bidirectional, self.suffixes
         if state is None:
             state = self.State(self.own * (x.new_zeros(len(suffixes), x.shape[1], self.hidden_size),))
@@ -193,9 +194,9 @@ class FilteredRNN(nn.Module, Generic[S]):
         for layer in range(0, len(suffixes), ways):
             if layer > 0:
                 x = functional.dropout(x, self.dropout, self.training)
-            found = [self._run_direction(x, starts[i], suffixes[i], lengths) for i in range(layer, layer + ways)]
-            x = torch.cat([h for h, _ in found], -1) if ways == 2 else found[0][0]
-            ends += [end for _, end in found]
+            runs = [self._run_direction(x, starts[i], suffixes[i], lengths) for i in range(layer, layer + ways)]
+            x = torch.cat([h for h, _ in runs], -1) if ways == 2 else runs[0][0]
+            ends += [end for _, end in runs]
         return x, self.State.of_directions(ends, self.maker)
 
     def _run_direction(
@@ -207,7 +208,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         return self._run_ragged(x, start, suffix, lengths)
 
     def _run_ragged(self, x: Tensor, start: Direction, suffix: str, lengths: Tensor | None) -> tuple[Tensor, Direction]:
-        """In segments, each of the sequences that reach to its end: a state after the last step of each is wanted."""
+        """Run segments, each of the sequences that reach to its end: a state after the last step of each is wanted."""
         if lengths is None or len(lengths) == 0 or lengths[0] == lengths[-1]:
             return self._run(x, start, suffix)
         outputs, finished, sizes = list[Tensor](), list[tuple[tuple[Tensor, ...], Any]](), list[int]()
@@ -222,16 +223,17 @@ class FilteredRNN(nn.Module, Generic[S]):
         return torch.cat(outputs), Direction(*joined(finished[::-1], sizes[::-1]), matrix=start.matrix)
 
     def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
-        """One layer in one direction, from h (T, batch, N) of every step to the state after the last."""
+        """Run one layer in one direction, to h (T, batch, N) of every step and the state after the last."""
         raise NotImplementedError
 
     def filtered(self, index: int = 0) -> tuple[str, int]:
-        """What the filter runs over, and its channels, in the layer and direction at that place of the state."""
+        """The name of what the filter runs over, and its channels, in the layer and direction at that place of the
+        state."""
         raise NotImplementedError
 
     @property
     def maker(self) -> str:
-        """What a state of the filter means: which filter's it is, and of what."""
+        """The meaning of a filter's state: which filter's it is, and of what."""
         name = type(self.filter).__name__
         return name if isinstance(self.filter, Identity) else f"{name} of the {self.filtered()[0]}"
 
@@ -241,7 +243,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         return [[each for name, each in self.named_parameters() if name.endswith(end)] for end in self.suffixes]
 
     def flatten_parameters(self) -> None:
-        """Nothing: the weights are handed to torch's kernels as they lie."""
+        """Do nothing: the weights are handed to torch's kernels as they lie."""
 
     def _check_input(self, x: Any) -> None:
         needed, first = kind(self.weight_ih_l0), self.batch_first
@@ -270,7 +272,9 @@ class FilteredRNN(nn.Module, Generic[S]):
             empty = (x.new_empty(0, self.filtered(index)[1]) for index in range(count))
             starts = tuple(self.filter.step(each)[1] for each in empty)  # of no sequences, for their form alone
             like = map_tensors(lambda tensor: tensor.new_empty(1).expand(*batch, *tensor.shape[1:]), starts)
-            counts = described(torch.empty(*batch, 1, dtype=torch.int64))  # of each sequence, in the place of one
+            counts = described(
+                torch.empty(*batch, 1, dtype=torch.int64)
+            )  # one a sequence: a fresh state has one in all
             given = map_tensors(lambda tensor: 0 if described(tensor) == counts else tensor, state.filter)
             check_like("the filter's state", given, like)
         return state
@@ -279,7 +283,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         return f"{type(self).__name__}({self.extra_repr()})"
 
     def extra_repr(self) -> str:
-        """As torch's, and what differs from its."""
+        """The arguments as torch shows them, and what differs from torch's."""
         given: dict[str, Any] = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0}
         given |= {"bidirectional": False, "backend": "fused"}
         shown = [f"{key}={getattr(self, key)}" for key, usual in given.items() if getattr(self, key) != usual]
@@ -287,21 +291,13 @@ class FilteredRNN(nn.Module, Generic[S]):
         return ", ".join([str(self.input_size), str(self.hidden_size), *shown, *filters])
 
 
-def _check_sizes(input_size: object, hidden_size: object, num_layers: object, dropout: float, proj_size: int) -> None:
-    for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
-        if not isinstance(size, int):
-            raise TypeError(f"{name} must be a whole number, not {size!r}")
-        if size < 1:
-            raise ValueError(f"{name} must be above 0, not {size}")
+def _check(num_layers: int, dropout: float, bidirectional: object, proj_size: int, filter: object) -> None:
     if isinstance(dropout, bool) or not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be a probability, not {dropout!r}")
     if proj_size != 0:
         raise ValueError(f"there are no projections: proj_size must be 0, not {proj_size!r}")
     if dropout > 0 and num_layers == 1:
         warnings.warn("dropout acts between layers, and there is one", stacklevel=4)
-
-
-def _check_kinds(bidirectional: object, filter: object) -> None:
     if not isinstance(bidirectional, int):
         raise TypeError(f"bidirectional must be True or False, not {bidirectional!r}")
     if isinstance(filter, type) or not isinstance(filter, InputFilter | None):

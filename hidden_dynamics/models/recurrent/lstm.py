@@ -14,7 +14,7 @@ from typing import Any, Literal, Self, Unpack
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.choices import Positive, Share, Whole, number
+from hidden_dynamics.models.choices import Positive, Share, Whole, number, one_of
 from hidden_dynamics.models.momentum.filters import Adam, Identity, InputFilter, Momentum, Nesterov, RMSProp, like
 from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
 from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, Options
@@ -66,20 +66,16 @@ class LSTM(FilteredRNN[LSTMState]):
         filter: InputFilter | None = None,
         **options: Any,
     ):
-        if forget_fill not in ("both", "once"):
-            raise ValueError(f"forget_fill must be 'both' or 'once', not {forget_fill!r}")
-        self.forget_bias, self.forget_fill = (
-            number("forget_bias", forget_bias),
-            forget_fill,
-        )  # before: the first values need them
+        self.forget_bias = number("forget_bias", forget_bias)  # before: the first values need both
+        self.forget_fill = one_of("forget_fill", forget_fill, ("both", "once"))
         super().__init__(input_size, hidden_size, num_layers, *others, filter=filter, **options)
 
     @classmethod
     def from_torch(cls, lstm: nn.LSTM, **options: Any) -> Self:
-        """The same layers with the same weights, and a filter.
+        """The layers of an `nn.LSTM` without projections, their weights, and a filter; `requires_grad` is not taken
+        over.
 
         Args:
-            lstm: without projections; its `requires_grad` is not taken over.
             options: those of the filter, `backend`, ...
         """
         names = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional")
@@ -98,8 +94,8 @@ class LSTM(FilteredRNN[LSTMState]):
                 self.register_parameter(name + suffix, nn.Parameter(torch.empty(shape, **factory)))
 
     def reset_parameters(self) -> None:
-        """Appendix A and F: weight_ih orthogonal, weight_hh the 4N x N identity (so I in the input gate's block, 0 in
-        the others), biases 0 but for the forget gate's. A filter's own parameters stay."""
+        """Draw the weights of Appendix A and F: weight_ih orthogonal, weight_hh the 4N x N identity (so I in the input
+        gate's block, 0 in the others), biases 0 but for the forget gate's. A filter's own parameters stay."""
         for name, parameter in self.named_parameters(recurse=False):
             if name.startswith("weight_ih"):
                 _orthogonal(parameter)
@@ -284,8 +280,7 @@ class SRLSTM(LSTM):
         cell: Literal["filter", "look_ahead"] = "filter",
         **options: Unpack[LSTMOptions],
     ):
-        if cell not in ("filter", "look_ahead"):
-            raise ValueError(f"cell must be 'filter' or 'look_ahead', not {cell!r}")
+        one_of("cell", cell, ("filter", "look_ahead"))
         if cell == "look_ahead" and options.setdefault("backend", "reference") != "reference":
             raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
         super().__init__(input_size, hidden_size, num_layers, *others, filter=Nesterov(s, restart, phase), **options)

@@ -29,18 +29,13 @@ def modrelu(z: Tensor, bias: Tensor) -> Tensor:
 def modrelu_rnn(
     y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor, norms: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """h_t = modrelu(y_t + h_{t-1} Q) for all steps.
+    """h_t = modrelu(y_t + h_{t-1} Q) for all steps: h, (T, batch, N), and h of the last step, (batch, N), through which
+    a gradient that is 0 at all others costs nothing at those.
 
     Args:
         y: (T, batch, N), no view of another tensor. It is overwritten with h.
-        matrix: Q, (N, N).
-        bias: b, (N,).
-        h0: (batch, N).
+        matrix, bias, h0: Q, (N, N); b, (N,); (batch, N).
         norms: (T,), into which backward writes the norm of dL/dh_t, over batch and units, for every t.
-
-    Returns:
-        h, (T, batch, N), and h of the last step, (batch, N), through which a gradient that is 0 at all others costs
-        nothing at those.
     """
     if is_transformed():
         h = [h0]
@@ -87,7 +82,7 @@ def _run(y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor) -> None:
 def _run_back(
     h: Tensor, matrix: Tensor, dh: Tensor | None, dh_end: Tensor | None, norms: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """From the gradients with respect to h and to the last h, each None where it is 0, to (dz, db, dh0)."""
+    """dz, db and dh0, from the gradients with respect to h and to the last h, each None where it is 0."""
     dz, transposed, dh_at = torch.empty_like(h), matrix.t().contiguous(), None if dh is None else dh.unbind()
     total = torch.zeros_like(h[-1])
     for gradient in (dh_end, None if dh_at is None else dh_at[-1]):

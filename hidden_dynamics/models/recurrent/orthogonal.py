@@ -43,13 +43,12 @@ class OrthogonalOptions(Options, total=False):
 class DTRIV(FilteredRNN[OrthogonalState]):
     """An RNN with an orthogonal recurrent matrix whose input passes through a filter; in the place of `nn.RNN`.
 
-    Without a filter, it has no momentum (Section 3.1; Lezcano-Casado, 2019).
-
-    The fused backend filters all steps at once and differentiates the recurrence by hand.
+    Without a filter, it has no momentum (Section 3.1; Lezcano-Casado, 2019). The fused backend filters all steps at
+    once and differentiates the recurrence by hand.
 
     Args:
         input_size: as all others, of `FilteredRNN`.
-        K: see `DynamicTrivialisation`.
+        K: optimiser steps after which the base of Q moves; math.inf, "inf" or "∞" is never.
         initialisation: of Q: "cayley" or "henaff".
 
     Parameters, of each layer and direction: weight_ih_l0 (N, d), bias_l0 (N,), and `orthogonal_l0.skew`
@@ -89,7 +88,7 @@ class DTRIV(FilteredRNN[OrthogonalState]):
         self.add_module(f"orthogonal{suffix}", DynamicTrivialisation(n, *self.of_matrix).to(**factory))
 
     def reset_parameters(self) -> None:
-        """Facts of the released code, Section 3: W Kaiming normal for a relu, b uniform on (-0.01, 0.01)."""
+        """Draw W Kaiming normal for a relu, b uniform on (-0.01, 0.01) (facts of the released code, Section 3)."""
         for suffix in self.suffixes:
             nn.init.kaiming_normal_(getattr(self, f"weight_ih{suffix}"), nonlinearity="relu")
             if self.bias:

@@ -20,18 +20,14 @@ CPU_BLOCK, GPU_BLOCK = 2**19, 2**24
 def filtered_projection(
     x: Tensor, weight: Tensor, bias: Tensor, filter: InputFilter, state: tuple[Tensor, ...] | None = None
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """In blocks of steps; backward computes each block again.
+    """filter(W x + b), (T, batch, channels), and the filter's state after the last step, in blocks of steps; backward
+    computes each block again.
 
     Args:
-        x: (T, batch, d).
-        weight: W, (channels, d).
-        bias: b, (channels,).
-        filter: of hidden_dynamics.models.momentum.filters, or one's own; its state is a tuple of tensors (batch,
-            channels), and where it is a module, its parameters get their gradients.
+        x, weight, bias: (T, batch, d), (channels, d) and (channels,).
+        filter: its state is a tuple of tensors (batch, channels), and where it is a module, its parameters get their
+            gradients.
         state: the filter's state before the first step; None is the start.
-
-    Returns:
-        filter(W x + b), (T, batch, channels), and the filter's state after the last step.
     """
     if is_transformed():
         y, *end = _project_and_filter(filter, (), x, weight, bias, *(state or ()))
@@ -74,11 +70,11 @@ class _InBlocks(torch.autograd.Function):
             with torch.enable_grad():
                 y, *end = run(x_block, *leaves)
             wanted = leaves if dx is None else [*leaves, x_block]
-            found = list(torch.autograd.grad((y, *end), wanted, (dy[times], *d_state), materialize_grads=True))
+            of_leaves = list(torch.autograd.grad((y, *end), wanted, (dy[times], *d_state), materialize_grads=True))
             if dx is not None:
-                dx[times] = found.pop()
-            d_state = found[len(shared) :]
-            for total, of_block in zip(d_shared, found, strict=False):
+                dx[times] = of_leaves.pop()
+            d_state = of_leaves[len(shared) :]
+            for total, of_block in zip(d_shared, of_leaves, strict=False):
                 total += of_block
         return None, None, dx, *d_shared, *d_state
 

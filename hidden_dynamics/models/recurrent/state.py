@@ -78,7 +78,7 @@ class FilteredState(tuple[Tensor, ...]):
         return type(self)(map(function, self), map_tensors(function, self.filter), self.maker, self.matrices)
 
     def to(self, *args: Any, **options: Any) -> Self:
-        """On another device, or of another type, as `Tensor.to`; counts of steps stay as they are."""
+        """The state on another device, or of another type, as `Tensor.to`; counts of steps stay as they are."""
         moved = self.map(lambda tensor: tensor.to(*args, **options) if tensor.is_floating_point() else tensor)
         return type(self)(moved, moved.filter, moved.maker)
 
@@ -103,7 +103,7 @@ class FilteredState(tuple[Tensor, ...]):
 
     @classmethod
     def of_directions(cls, directions: Sequence[Direction], maker: str | None) -> Self:
-        """From `directions()` back to the state."""
+        """The state whose `directions()` these are."""
         own, filters, matrices = zip(*directions, strict=True)
         return cls(map(torch.stack, zip(*own, strict=True)), filters, maker, matrices)
 
@@ -139,17 +139,13 @@ def kind(tensor: Tensor) -> str:
 
 
 def check_weights(x: Tensor, suffix: str, weights: Sequence[Tensor], shapes: Sequence[tuple[int, ...]]) -> None:
-    """Raises:
-    ValueError: one of a layer's weights has another shape, or another type or device than its input.
-    """
+    """A ValueError where one of a layer's weights has another shape, or another type or device than its input."""
     for weight, shape in zip(weights, shapes, strict=True):
         if weight.shape != shape or (weight.dtype, weight.device) != (x.dtype, x.device):
             raise ValueError(f"a weight of the layer {suffix[1:]} must be {shape} {kind(x)}, not {described(weight)}")
 
 
 def check_like(name: str, given: object, needed: object) -> None:
-    """Raises:
-    ValueError: `given` is described otherwise than `needed`.
-    """
+    """A ValueError where `given` is described otherwise than `needed`."""
     if described(given) != described(needed):
         raise ValueError(f"{name} must be {described(needed)}, not {described(given)}")

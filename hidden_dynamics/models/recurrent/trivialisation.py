@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils import checkpoint
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.transformed import is_transformed
 
 PROJECTION_INTERVAL = 100  # rebases; what rounding has done to the base until then is undone
@@ -58,7 +59,7 @@ class DynamicTrivialisation(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """A = 0, and base = exp of the initial skew-symmetric matrix, computed in float64."""
+        """Set A = 0, and base = exp of the initial skew-symmetric matrix, computed in float64."""
         with torch.no_grad():
             self.base.copy_(rotations(angles(self.initialisation, self.size // 2), self.size))
             self.skew.zero_()
@@ -84,7 +85,7 @@ class DynamicTrivialisation(nn.Module):
 
     @property
     def version(self) -> tuple[int, ...]:
-        """Two calls of `forward` between which this has not changed give the same matrix."""
+        """A tuple that is the same at two calls of `forward` only if these give the same matrix."""
         return self.skew._version, self.base._version, self.skew.data_ptr()
 
     def skew_matrix(self) -> Tensor:
@@ -108,8 +109,8 @@ class DynamicTrivialisation(nn.Module):
 
 
 def _rotated(base: Tensor, a: Tensor) -> Tensor:
-    """In float64: in float32 it would be off from orthogonal by up to 1e-4. At A = 0, the value and the derivative are
-    those of base (I + A)."""
+    """base exp(A) in float64, from which float32 would be off by up to 1e-4. At A = 0, value and derivative are those
+    of base (I + A)."""
     if not a.any():
         return base + base @ a
     return (base.double() @ exponentials(a.double())[-1]).to(base.dtype)
@@ -137,11 +138,7 @@ def exponentials(a: Tensor) -> list[Tensor]:
 
 
 def rebase_interval(K: int | float | str) -> int | float:
-    """K as an integer, at least 1, or math.inf.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """K as an integer, at least 1, or math.inf; a ValueError where it is neither."""
     if K in (math.inf, "inf", "∞"):
         return math.inf
     if isinstance(K, bool) or not isinstance(K, int) or K < 1:
@@ -155,12 +152,9 @@ def angles(initialisation: str, count: int) -> Tensor:
     "henaff": uniform on (-pi, pi) (Henaff, Szlam, LeCun, 2016). "cayley": -tan(theta / 2) with theta uniform on
     (0, pi / 2), so within (-1, 0) (Helfrich, Willmott, Ye, 2018). Facts of the released code, Section 3.
     """
+    one_of("initialisation", initialisation, ("cayley", "henaff"))
     uniform = torch.rand(count, dtype=torch.float64)
-    if initialisation == "henaff":
-        return math.pi * (2 * uniform - 1)
-    if initialisation == "cayley":
-        return -torch.tan(uniform * math.pi / 4)
-    raise ValueError(f"initialisation must be 'cayley' or 'henaff', not {initialisation!r}")
+    return math.pi * (2 * uniform - 1) if initialisation == "henaff" else -torch.tan(uniform * math.pi / 4)
 
 
 def rotations(angle: Tensor, size: int) -> Tensor:

@@ -86,10 +86,10 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
 
     def _attention_after_jump(self, h: Tensor, a: Tensor | None, norms: list[Tensor]) -> Tensor | None:
         if self.penalised == "correlation":
-            found = correlation(h.detach())
-            norms.append(cast(Tensor, torch.linalg.matrix_norm(found)))
+            correlations = correlation(h.detach())
+            norms.append(cast(Tensor, torch.linalg.matrix_norm(correlations)))
             if self.attention == "released":
-                return found
+                return correlations
         return a if self.attention in ("evolving", "fc") and self.at_jump == "kept" else None
 
     def _initial_attention(self, h: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ State = tuple[Tensor, Tensor | None]  # h, and the attention where there is one
 
 
 class Masks(NamedTuple):
-    """What dropout multiplies hidden layers with; None is 1.
+    """Factors by which dropout multiplies hidden layers; None is 1.
 
     Attributes:
         start: (batch, C), of the map that h(0) is made by.
@@ -35,9 +35,10 @@ class Masks(NamedTuple):
 
 
 class Filtered(NamedTuple):
-    """
+    """Predictions right before and right after each observation, and what the loss needs beside them.
+
     Attributes:
-        before, after: (R, 2 D), what was predicted right before and right after each observation: mean and logvar.
+        before, after: (R, 2 D), mean and logvar.
         norms: (U,), the norms of the correlation of h after each union time's jumps, where they are penalised.
         size: series of the batch.
     """
@@ -49,7 +50,8 @@ class Filtered(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """
+    """The way of the state through a batch.
+
     Attributes:
         before: (R, 2 D), p of each row's series before its jump.
         after: (R, d), its state after it.
@@ -133,14 +135,10 @@ class GRUODEBayes(Forecaster):
         return (first + self.mixing * second) / filtered.size
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
-        """p of these series of the batch at these times, at the nearest time of the path: (N, 2 D), mean and logvar.
+        """p of these series, (N,) int64, at these times, (N,), at the nearest time of the path: (N, 2 D), mean and
+        logvar.
 
         Nothing is dropped, whether training or not.
-
-        Args:
-            observations: what is known.
-            series: (N,) int64, places in the batch.
-            times: (N,) float32.
         """
         way = self.path(self.accepted(observations, times))
         wanted, which = np.unique(way.states_at(times), return_inverse=True)
@@ -161,7 +159,7 @@ class GRUODEBayes(Forecaster):
         return path(times, self.delta, self.end, self.kind)
 
     def masks(self, observations: Observations) -> Masks:
-        """Drawn from torch's generator; none where nothing is dropped.
+        """Masks drawn from torch's generator; none where nothing is dropped.
 
         p(t) of the whole batch is redrawn after each step and at each union time: where neither came between two
         observations of a series, what the second finds is what the first left.
@@ -211,9 +209,9 @@ class GRUODEBayes(Forecaster):
 
         def jump(state: State, number: int) -> State:
             (h, a), (series, values, mask, drop) = state, each[number]
-            found = h.index_select(0, series)
-            before.append(self.p(found, drop))
-            after.append(self.jump(found, before[-1], values, mask, preparing))
+            jumping = h.index_select(0, series)
+            before.append(self.p(jumping, drop))
+            after.append(self.jump(jumping, before[-1], values, mask, preparing))
             h = h.index_copy(0, series, after[-1])
             states.append(h if len(states) in chosen else None)
             return h, self._attention_after_jump(h, a, norms)
@@ -227,7 +225,7 @@ class GRUODEBayes(Forecaster):
         return Passed(torch.cat(before), torch.cat(after), found, torch.stack(norms) if norms else h.new_empty(0))
 
     def _dynamics(self) -> list[GRUODE]:
-        """Of h, and of the attention where that evolves."""
+        """The dynamics of h, and of the attention where that evolves."""
         return [self.dynamics]
 
     def _stepped(self, h: Tensor, a: Tensor | None, gates: list[Tensor]) -> State:

@@ -19,9 +19,6 @@ class GRUODE(nn.Module):
 
         dh/dt = (1 - z)(u - h),  r = sigmoid(W_r h),  z = sigmoid(W_z h),  u = tanh(W_h (r h)).
 
-    Args:
-        size: of h.
-
     Parameters: `reset`, `update`, `candidate`: W_r, W_z, W_h, (size, size), Xavier-uniform.
     """
 
@@ -41,7 +38,7 @@ class GRUODE(nn.Module):
         return torch.cat([self.reset, self.update]).t()
 
     def rate(self, h: Tensor, gates: Tensor) -> Tensor:
-        """The same, given `gates()`."""
+        """dh/dt, given `gates()`."""
         r, z = torch.sigmoid(h @ gates).chunk(2, -1)
         difference = torch.tanh((r * h) @ self.candidate.t()) - h
         return torch.addcmul(difference, z, difference, value=-1)
@@ -57,11 +54,6 @@ class BayesJump(nn.Module):
 
     m_j being whether it was observed, and mean and logvar what was predicted before.
 
-    Args:
-        features: D, of an observation.
-        size: of h.
-        prep: entries of e for each feature.
-
     Parameters: `weight` (D, 4, prep), drawn from N(0, 2 / (4 + prep)); `bias` (D, prep), 0.1; `gru`, as torch draws it.
     """
 
@@ -73,14 +65,8 @@ class BayesJump(nn.Module):
         self.gru = nn.GRUCell(features * prep, size)
 
     def forward(self, h: Tensor, p: Tensor, values: Tensor, mask: Tensor, preparing: Tensor | None = None) -> Tensor:
-        """h+, (rows, size).
-
-        Args:
-            h: (rows, size), before the observation.
-            p: (rows, 2 D).
-            values, mask: (rows, D); values are 0 where the mask is.
-            preparing: `preparing_matrix()`, made once for many jumps.
-        """
+        """h+, (rows, size), of h before the observation and p, (rows, 2 D); values, 0 where the mask is, and mask are
+        (rows, D). `preparing` is `preparing_matrix()`, made once for many jumps."""
         preparing = self.preparing_matrix() if preparing is None else preparing
         mean, logvar = (torch.unflatten(p, 1, (2, -1)) * mask.unsqueeze(1)).unbind(1)
         error = (values - mean) * torch.exp(-0.5 * logvar)

@@ -21,8 +21,8 @@ from hidden_dynamics.models.sporadic.variational import BackwardGRU, Gaussian, I
 
 
 class NeuralODEVAE(Variational):
-    """z(0) ~ q, Gaussian, of an RNN that reads the rows backwards in time; dz/dt = f(z), two linear maps and a
-    tanh between them (ACE-NODE, Section 4.2); p is read from z(t).
+    """z(0) ~ q, Gaussian, of an RNN that reads the rows backwards in time; dz/dt = f(z), two linear maps and a tanh
+    between them (ACE-NODE, Section 4.2); p is read from z(t).
 
     The prior of z(0) is N(0, 1). Ours: the RNN is a GRU; it sees the rows until the task's `until`, in training too,
     where the likelihood has all rows, so that the later ones are predicted as they are in the test; it is given values,
@@ -30,15 +30,11 @@ class NeuralODEVAE(Variational):
     units of the data elsewhere.
 
     Args:
-        task: gives the features D of a row and the time until which rows are given.
         hidden_size: of z and all hidden layers.
-        solver: of `hidden_dynamics.models.continuous.Solver`. A batch has a thousand union times and more: a method
-            with fixed steps makes a step to each, and an adaptive one interpolates.
+        solver: a batch has a thousand union times and more: a method with fixed steps makes a step to each, and an
+            adaptive one interpolates.
         mask: whether the encoder is given the mask too: Neural-ODE-VAE-Mask.
         dropout: share of the readout's hidden units that are dropped when training.
-
-    Attributes:
-        function_evaluations: of f.
     """
 
     def __init__(
@@ -54,11 +50,7 @@ class NeuralODEVAE(Variational):
         self.readout = Readout(hidden_size, hidden_size, task.features, dropout)
 
     def forward(self, observations: Observations) -> Inferred:
-        """What is predicted of all rows given those until `until`.
-
-        Raises:
-            SolverFailure: the ODE could not be solved.
-        """
+        """The prediction of all rows given those until `until`."""
         q = self.encoded(self.accepted(observations))
         z = q.mean + q.std * torch.randn_like(q.mean) if self.training else q.mean
         times = observations.times[observations.rows_of_times()].numpy()
@@ -69,9 +61,6 @@ class NeuralODEVAE(Variational):
         """p of these series, (N,) int64, at these times, (N,), from the mean of z(0): (N, 2 D), mean and logvar.
 
         It depends on all rows until `until`, those later than a time included. Nothing is dropped or drawn.
-
-        Raises:
-            SolverFailure: the ODE could not be solved.
         """
         z = self.encoded(self.accepted(observations, times)).mean
         return self.readout(self._flown(z, series, times), drop=False)

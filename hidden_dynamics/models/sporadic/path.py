@@ -44,12 +44,10 @@ class Path:
 
 
 def path(observed: np.ndarray, delta: float, end: float, kind: str = "euler") -> Path:
-    """The path over some union times.
+    """The path over some union times, (U,) float64, ascending, by steps of `delta`, to `end` or the grid's first time
+    after it.
 
     Args:
-        observed: (U,) float64, the union times, ascending.
-        delta: of a step, above 0.
-        end: where the path ends, or at the first time of the grid after it.
         kind: "euler"; "once", where between two jumps all steps start from the state after the first of them, as in the
             released ACE-GRU-ODE-Bayes: but for the passing time, they are one; "still", where a step goes to the next
             observation and moves nothing.
@@ -68,7 +66,7 @@ def path(observed: np.ndarray, delta: float, end: float, kind: str = "euler") ->
         if time is not None:
             state += 1
             events.append((time, state))
-    found = np.array(events)
+    table = np.array(events)
     decimals = -int(Decimal(str(delta)).as_tuple().exponent)
-    times, first = np.unique(np.around(found[:, 0], decimals).astype(np.float32), return_index=True)
-    return Path(steps[1:-1], steps[-1], np.array(passed[1:-1], np.int64), times, found[first, 1].astype(np.int64))
+    times, first = np.unique(np.around(table[:, 0], decimals).astype(np.float32), return_index=True)
+    return Path(steps[1:-1], steps[-1], np.array(passed[1:-1], np.int64), times, table[first, 1].astype(np.int64))

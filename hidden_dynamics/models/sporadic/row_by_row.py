@@ -20,8 +20,6 @@ class Readout(nn.Module):
 
     Args:
         inputs: entries of x.
-        hidden_size: hidden units.
-        features: D.
         dropout: share of the hidden units that are dropped.
     """
 
@@ -41,7 +39,6 @@ class RowByRow(Forecaster):
     """A state that changes at rows; derived classes say how, and what the readout sees of it some time later.
 
     Args:
-        task: gives the features D of a row.
         hidden_size: of all hidden layers.
         seen: entries of what the readout sees.
         dropout: share of the readout's hidden units that are dropped when training.
@@ -56,11 +53,11 @@ class RowByRow(Forecaster):
         raise NotImplementedError
 
     def seen(self, state: Tensor, places: Places) -> Tensor:
-        """What the readout sees at these places, (N, seen), of the state (N, ...) that the last rows left."""
+        """The readout's input at these places, (N, seen), given the state (N, ...) that the last rows left."""
         raise NotImplementedError
 
     def forward(self, observations: Observations) -> Tensor:
-        """What is predicted of each row given those before it: (R, 2 D), mean and logvar."""
+        """The prediction of each row given those before it: (R, 2 D), mean and logvar."""
         batch = padded(self.accepted(observations))
         return self._read(batch, batch.own(), drop=self.training)
 
@@ -86,9 +83,6 @@ class GRUSimple(RowByRow):
 
     Ours: what is not observed is 0, the mean of standardised values; delta is in units of the data, and counts from 0
     before the first observation; a prediction is read from [h; t], t the time since the last row.
-
-    Args:
-        task, hidden_size, dropout: as for `RowByRow`.
     """
 
     def __init__(self, task: SeriesTask, hidden_size: int, dropout: Share = 0.2):
@@ -113,9 +107,6 @@ class GRUD(RowByRow):
 
     The mean that inputs decay to is 0: values are standardised. Ours: delta is in units of the data, and counts from 0
     before the first observation, where x' is the mean; a prediction is read from the h^ of its time.
-
-    Args:
-        task, hidden_size, dropout: as for `RowByRow`.
 
     Parameters: `input_decay`, w over b, (2, D), drawn as those of a linear map of D entries; `hidden_decay`, W and b of
     gamma_h; `inputs`, W and b of r, z and u; `gates`, U of r and z; `candidate`, U of u.
@@ -163,9 +154,6 @@ class TLSTM(RowByRow):
     Ours: x_k is the values, 0 where not observed, and the mask; time is in units of the data, and the first gap counts
     from 0; a prediction is read from o tanh(c*), c* of its time, which is h where no time has passed.
 
-    Args:
-        task, hidden_size, dropout: as for `RowByRow`.
-
     Parameters: `short`, W_d; `inputs`, `recurrent`: W and U of i, f, o and u.
     """
 
@@ -181,7 +169,7 @@ class TLSTM(RowByRow):
         return memory - lost.unsqueeze(1) * torch.tanh(self.short(memory))
 
     def states(self, batch: Padded) -> Tensor:
-        """c and o side by side."""
+        """The memory c and the gate o, side by side."""
         inputs, size = self.inputs(torch.cat([batch.values, batch.mask], 2)), self.short.in_features
         memory = h = inputs.new_zeros(len(inputs), size)
         states = [inputs.new_zeros(len(inputs), 2 * size)]

@@ -40,7 +40,7 @@ class Transition(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def forward(self, z: Tensor, gap: Tensor) -> Gaussian:
-        """Of z, (N, size), and gaps, (N,)."""
+        """The next z, given z, (N, size), and gaps, (N,)."""
         given = torch.cat([z, gap.unsqueeze(1)], 1)
         proposed = self.proposed(given)
         mean = torch.lerp(self.linear(z), proposed, torch.sigmoid(self.gate(given)))
@@ -48,7 +48,8 @@ class Transition(nn.Module):
 
 
 class Chain(NamedTuple):
-    """
+    """The latent states of a batch.
+
     Attributes:
         z: (batch, S + 1, size), samples of z_0 to z_S or the means in their place; z_0 is a parameter.
         q: of z_1 to z_S, (batch, S, size), each given the z before.
@@ -70,7 +71,6 @@ class SequentialVAE(Variational):
     z before it, so its variance is that of a row given z alone.
 
     Args:
-        task: gives the features D of a row.
         hidden_size: of z and all hidden layers.
         dropout: share of the readout's hidden units that are dropped when training.
     """
@@ -84,7 +84,7 @@ class SequentialVAE(Variational):
         self.readout = Readout(hidden_size, hidden_size, task.features, dropout)
 
     def forward(self, observations: Observations) -> Inferred:
-        """Every row read from its own z."""
+        """The prediction of every row, read from its own z."""
         batch = padded(self.accepted(observations))
         z, q = self.chain(batch, draw=self.training)
         series, row, elapsed, _ = batch.own()
@@ -104,7 +104,7 @@ class SequentialVAE(Variational):
         return self.readout(self.transition(z[series, places.rows], places.elapsed).mean, drop=False)
 
     def chain(self, batch: Padded, draw: bool) -> Chain:
-        """Row after row, with one sample each, or with the means."""
+        """The latent states, row after row, with one sample each, or with the means."""
         rows = torch.cat([batch.values, batch.mask, batch.gaps().unsqueeze(2)], 2)
         later = self.later(rows, batch.lengths)
         noise = torch.randn_like(later) if draw else torch.zeros_like(later)

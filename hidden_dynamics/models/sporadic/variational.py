@@ -18,7 +18,8 @@ class Gaussian(NamedTuple):
 
 
 class Inferred(NamedTuple):
-    """
+    """Predictions of rows, and the divergence that the bound needs.
+
     Attributes:
         p: (R, 2 D), mean and logvar of each row given one sample of the latent variables, or their means.
         divergence: of the posterior from the prior, of the whole batch, in nats.
@@ -38,24 +39,15 @@ class Variational(Forecaster):
 
 
 class BackwardGRU(nn.Module):
-    """A GRU that begins at the last row of each series and ends at the first.
-
-    Args:
-        inputs: entries of a row.
-        size: of its state.
-    """
+    """A GRU that begins at the last row of each series and ends at the first."""
 
     def __init__(self, inputs: int, size: int):
         super().__init__()
         self.gru = nn.GRU(inputs, size, batch_first=True)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """The state after each row and those that follow it: (batch, S, size), 0 beyond the length of a series.
-
-        Args:
-            x: (batch, S, inputs), padded; what the padding holds has no influence.
-            lengths: (batch,) int64, of each series.
-        """
+        """The state after each row and those that follow it: (batch, S, size), 0 beyond the length of a series, of x,
+        (batch, S, inputs), whose padding has no influence, and `lengths`, (batch,) int64."""
         place = lengths.unsqueeze(1) - 1 - torch.arange(x.shape[1], device=x.device)
         series, turned = torch.arange(len(x), device=x.device).unsqueeze(1), place.clamp(min=0)
         h, _ = self.gru(x[series, turned])
