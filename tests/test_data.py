@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import adding, cifar10, copying, digits, fsdd, human_activity, mnist, ptb, ushcn
+from hidden_dynamics.data.human_activity import CLASSES
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.data.tag_reports import CLASSES
 
 counts = st.integers(1, 5)
 seeds = st.integers(0, 2**40)

@@ -19,13 +19,8 @@ SIDE, CHANNELS = 32, 3
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Read the archive.
-
-    Returns:
-        `train_images` (50000, side, side, 3) and `test_images` (10000, side, side, 3), uint8, rows, columns and red,
-        green, blue; `train_labels` (50000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255: a
-        pixel's value is `image / levels`, in [0, 1].
-    """
+    """`train_images` (50000, side, side, 3) and `test_images` (10000, side, side, 3), uint8, red, green and blue;
+    `train_labels` (50000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255."""
     side = images.side_of("cifar10", settings, SIDE)
     contents = dict(archives.fetched_members(Path(raw, ARCHIVE), "*.bin"))
     arrays: dict[str, np.ndarray] = {"levels": np.array(255, np.float32)}

@@ -16,7 +16,7 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """The arrays of `stay_records`."""
+    """The arrays of `physionet2012`."""
     chosen = typed(Settings, settings, "intensive_care_stays")
     stays = Series(series=chosen.stays, rows=chosen.visits, tick=1.0, **STAYS)
     return stays.drawn(generator(chosen.seed, "intensive_care_stays"))

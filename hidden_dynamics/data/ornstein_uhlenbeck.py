@@ -50,9 +50,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         The arrays of `ragged`, with two features, and what the optimal predictor says of the targets:
         `optimal_means` and `optimal_variances`, (series, 3, 2), float64, at `optimal_times`, (series, 3). A series that
         has too few rows to be predicted is drawn anew under another id, so the ids have gaps.
-
-    Raises:
-        UserError: a setting is unknown or out of range, or such series have nothing to predict.
     """
     chosen = typed(Settings, settings, "ornstein_uhlenbeck")
     arrays = draw(chosen)
@@ -81,15 +78,8 @@ def draw(settings: Settings) -> dict[str, np.ndarray]:
 
 
 def optimal(arrays: dict[str, np.ndarray], settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of the targets, given all that was observed of the series until `until`: a Kalman filter.
-
-    Args:
-        arrays: those of `ragged`.
-        settings: with which they were drawn.
-
-    Returns:
-        means and variances of the observations (series, 3, 2), float64, measurement noise included.
-    """
+    """Means and variances of the targets, (series, 3, 2), float64, measurement noise included, given all that was
+    observed of the series until `until`: a Kalman filter. `arrays` are those of `ragged`, drawn with these settings."""
     targets = ragged.after(arrays, settings.until, TARGETS)
     mean, covariance, last = _filtered(arrays, settings)
     means, variances = np.empty((2, len(mean), TARGETS, FEATURES))
@@ -107,17 +97,10 @@ def stationary(settings: Settings) -> np.ndarray:
     return 2 * np.sqrt(np.outer(theta, theta)) * noises / np.add.outer(theta, theta)
 
 
-# -------------------------------------------------------------------------------------------------- how both are moved
-
-
 def _moved(
     mean: np.ndarray, covariance: np.ndarray, time: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The distribution after a time: mean (series, 2) and covariance (series, 2, 2), from those before it.
-
-    Args:
-        time: (series,), how long.
-    """
+    """The distribution after a time (series,): mean (series, 2) and covariance (series, 2, 2), from those before it."""
     decay = np.exp(-np.outer(time, settings.speeds))
     both = decay[:, :, None] * decay[:, None, :]
     return decay * mean, both * covariance + (1 - both) * stationary(settings)

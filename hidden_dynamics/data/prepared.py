@@ -25,14 +25,8 @@ class Prepared:
 def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping[str, object]) -> None:
     """Write `arrays` to `path` (`<name>.npz`) and the provenance and digest to `<name>.json` beside it.
 
-    The same arrays give the same bytes. Both files are written atomically, the arrays last: where they are, all is.
-
-    Args:
-        arrays: of any shape and of any type but Python objects.
-        provenance: what JSON can hold.
-
-    Raises:
-        UserError: `path` cannot be written.
+    The same arrays give the same bytes. The arrays are written last: where they are, all is. A `UserError` where
+    `path` cannot be written.
     """
     path = Path(path)
     arrays = {name: np.asarray(arrays[name]) for name in sorted(arrays)}
@@ -55,14 +49,8 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
 
 
 def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, object] | None = None) -> Prepared:
-    """Read what `save` wrote, and verify the digest.
-
-    Args:
-        dataset: whose arrays they must be, and prepared with which `settings`; None: whatever is there.
-
-    Raises:
-        UserError: a file is missing, truncated, altered or of something else; the message names it.
-    """
+    """Read what `save` wrote, and verify the digest; a `UserError` where a file is missing, truncated or altered, or
+    its arrays are not the `dataset`'s, prepared with these `settings`."""
     path = Path(path)
     try:
         about = json.loads(_about(path).read_text(encoding="utf-8"))

@@ -35,22 +35,10 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Number the words of the topics' prose.
+    """The words of the topics' prose as `text.number` gives them: `train`, `validation` and `test`, (tokens,), int32;
+    `vocabulary`, (vocabulary,): the most frequent words of the training part, the first in the alphabet of equal ones.
 
-    The split is always the same: the paragraphs, in their order, in runs of four; of ten runs the fifth is for
-    validation, the tenth for testing and the others for training. No paragraph is in two parts. How much text there is
-    depends on the version of Python.
-
-    Args:
-        raw: not used: the text comes with Python.
-        settings: `vocabulary`, the number of words, <unk> and <eos> among them. The others are the most frequent of the
-            training part; of equally frequent ones, the first in the alphabet.
-
-    Returns:
-        What `text.number` gives: `train`, `validation` and `test`, (tokens,), int32; `vocabulary`, (vocabulary,).
-
-    Raises:
-        UserError: the setting is missing, unknown or out of range.
+    No paragraph is in two parts. How much text there is depends on the version of Python.
     """
     size = typed(Settings, settings, "python_topics").vocabulary
     splits = {split: [line for paragraph in part for line in paragraph] for split, part in deal(paragraphs()).items()}

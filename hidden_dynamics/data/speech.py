@@ -26,18 +26,10 @@ FLOOR = 1e-5  # power that is added before the logarithm: silence has 10 log10(F
 
 
 def read(content: bytes, name: str, rate: int) -> np.ndarray:
-    """The samples of a recording: NIST SPHERE or WAV, one channel of 16-bit PCM.
-
-    Args:
-        content: of the audio file.
-        name: the file's, for messages.
-        rate: samples per second that it must have.
-
-    Returns:
-        (n,), int16.
+    """The samples of a recording, (n,), int16: NIST SPHERE or WAV, one channel of 16-bit PCM at this rate.
 
     Raises:
-        UserError: it is empty, damaged, broken off or another kind of recording; the message names it.
+        UserError: it is empty, damaged, broken off or another kind of recording; the message has its `name`.
     """
     import soundfile
 
@@ -82,18 +74,8 @@ def halve_rate(samples: np.ndarray) -> np.ndarray:
 
 
 def frames(samples: np.ndarray, name: str) -> np.ndarray:
-    """The spectrogram of an utterance in dB.
-
-    Args:
-        samples: (n,), int16, at 8 kHz.
-        name: the utterance's, for messages.
-
-    Returns:
-        (T, 129), float32, with T = ceil(n / 128) + 3.
-
-    Raises:
-        UserError: the utterance is shorter than one window.
-    """
+    """The spectrogram of an utterance in dB, (T, 129), float32, T = ceil(n / 128) + 3, of samples (n,), int16, at 8
+    kHz; a `UserError` with its `name` where it is shorter than one window."""
     import torch
     from torchaudio.functional import spectrogram
 
@@ -118,14 +100,8 @@ def frames(samples: np.ndarray, name: str) -> np.ndarray:
 
 
 def pack(splits: Mapping[str, Iterable[np.ndarray]]) -> dict[str, np.ndarray]:
-    """The utterances of each split, one after another.
-
-    Args:
-        splits: by split ("train", "validation", "test"), the frames of its utterances, each (T, 129), at least one.
-
-    Returns:
-        For each split `<split>_frames` (sum of T, 129), float32, and `<split>_lengths` (utterances,), int64, the T.
-    """
+    """The utterances of each split, each (T, 129), one after another: `<split>_frames` (sum of T, 129), float32, and
+    `<split>_lengths` (utterances,), int64, the T."""
     arrays = {}
     for split, given in splits.items():
         utterances = list(given)

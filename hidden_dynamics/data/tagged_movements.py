@@ -16,7 +16,7 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """The arrays of `tag_reports`."""
+    """The arrays of `human_activity`."""
     chosen = typed(Settings, settings, "tagged_movements")
     end = chosen.reports / 9
     movements = Series(series=chosen.sequences, rows=chosen.reports, tick=0.1, end=end, lasting=40, **MOVEMENTS)

@@ -37,15 +37,8 @@ Speakers = dict[str, dict[str, Path]]  # the sentences' files, by speaker and se
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Read the user's copy and turn it into frames.
-
-    Args:
-        raw: a directory with TRAIN and TEST, somewhere below; in upper, lower or mixed case.
-        settings: none are known.
-
-    Returns:
-        What `speech.pack` gives for train (3,640 utterances), validation (192) and test (400), each in the order of
-        speakers and sentences.
+    """What `speech.pack` gives for train (3,640 utterances), validation (192) and test (400), each in the order of
+    speakers and sentences; below `raw` are TRAIN and TEST somewhere, in upper, lower or mixed case.
 
     Raises:
         UserError: speakers or sentences are missing, or a recording cannot be used; the message names them.

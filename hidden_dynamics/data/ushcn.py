@@ -25,14 +25,8 @@ TICK = 0.1
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """The arrays of `ragged`: 350,665 rows of 1,114 series, with five features.
-
-    The authors' script writes the times of a station element by element, as each was drawn, and their loader sorts
-    what it has read. So the rows of a series may stand in any order in the file.
-
-    Raises:
-        UserError: the table has another number of rows or series.
-    """
+    """The arrays of `ragged`: 350,665 rows of 1,114 series, with five features; a `UserError` where the table has
+    others. The rows of a series may stand in any order: the authors' script writes them element by element."""
     typed(Entry, settings, "ushcn")  # none are known
     path = Path(raw, FILE)
     table = pd.read_csv(path)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from hidden_dynamics.configuration.entries import typed
-from hidden_dynamics.data.tag_reports import TICKS
+from hidden_dynamics.data.human_activity import TICKS
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
 from hidden_dynamics.tasks import naive_scores, partly_observed
