@@ -7,6 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 from torch import nn
 
@@ -20,12 +24,12 @@ LEAST = 1e-9  # probability: of none is the logarithm infinite
 
 
 class Fitted(NamedTuple):
-    """
+    """A classical baseline as it was fitted.
+
     Attributes:
-        name: as it is shown, such as "gradient boosting".
         chosen: its regularisation in words, such as "C = 0.01".
         fitted_on: what the model that is scored was fitted on, in words.
-        scores: by the names that a run's metrics have, in the unit of what a run measures.
+        scores: by a run's metrics, in their units.
         seconds: of a core, to choose, to fit and to score it.
     """
 
@@ -97,13 +101,22 @@ def by_the_last(count: int) -> Choice:
     return Choice([(places[:kept], places[kept:])], places)
 
 
-def chosen(candidates: Mapping[str, Any], x: NDArray, y: NDArray, choice: Choice) -> tuple[str, Any]:
-    """The classifier to which what is held out is most probable, and what it is called.
+def regressions(penalties: Sequence[float], *before: Any, **settings: Any) -> tuple[str, dict[str, Any]]:
+    """What logistic regressions are called, and one for each C, after these steps of scikit-learn's."""
+    models = {c: LogisticRegression(C=c, **settings) for c in penalties}
+    return "logistic regression", {f"C = {c:g}": make_pipeline(*map(clone, before), models[c]) for c in models}
 
-    Args:
-        candidates: classifiers of scikit-learn's, by what is said of each, the simplest first.
-        x, y: (n, d) and (n,), of `choice`.
-    """
+
+def boosted(iterations: Sequence[int], **settings: Any) -> tuple[str, dict[str, Any]]:
+    """What boosted trees are called, and some for each number of iterations."""
+    settings |= {"max_leaf_nodes": 15, "max_features": 0.3, "early_stopping": False}
+    trees = {f"{n} iterations": HistGradientBoostingClassifier(max_iter=n, **settings) for n in iterations}
+    return "gradient boosting", trees
+
+
+def chosen(candidates: Mapping[str, Any], x: NDArray, y: NDArray, choice: Choice) -> tuple[str, Any]:
+    """The classifier to which what is held out is most probable, and what it is called; of scikit-learn's `candidates`,
+    the simplest first, on x (n, d) and y (n,)."""
 
     def likelihood(model: Any) -> float:
         return sum(_likelihood(model.fit(x[kept], y[kept]), x[held], y[held]) for kept, held in choice.folds)

@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 from torch import Tensor
 
+from hidden_dynamics.floors import fitted
 from hidden_dynamics.floors.fitted import Choice, Fitted, by_part, by_the_last, chosen, measured, probabilities
 from hidden_dynamics.models.image_networks import ImageOutput
 from hidden_dynamics.tasks.images import ImageClassification
@@ -18,7 +18,7 @@ COUNTS = (1, 3, 5, 9)  # of neighbours
 
 
 def logistic_regression(task: PixelClassification, seed: int) -> Fitted:
-    candidates = {f"C = {c:g}": LogisticRegression(C=c, max_iter=100, tol=1e-3) for c in PENALTIES}
+    name, candidates = fitted.regressions(PENALTIES, max_iter=100, tol=1e-3)
     x, y = _vectors(task)
     how, model = chosen(candidates, x, y, by_the_last(len(y)))
 
@@ -26,7 +26,7 @@ def logistic_regression(task: PixelClassification, seed: int) -> Fitted:
         found = probabilities(model, sequences.squeeze(-1).T.numpy(), task.output_size)
         return torch.from_numpy(np.log(found))
 
-    return Fitted("logistic regression", how, f"{len(y)} images of the training set", measured(task, answer))
+    return Fitted(name, how, f"{len(y)} images of the training set", measured(task, answer))
 
 
 def neighbours(task: PixelClassification, seed: int) -> Fitted:
@@ -65,10 +65,7 @@ def _vectors(task: PixelClassification) -> tuple[NDArray, NDArray]:
 
 class Nearest:
     """The class that most of the nearest images have, by Euclidean distance; of two that as many have, the nearer one.
-
-    Args:
-        x, y: (n, pixels) and (n,), of `choice`, by which the number of neighbours is chosen.
-    """
+    The number of neighbours is chosen on x (n, pixels) and y (n,)."""
 
     def __init__(self, x: NDArray, y: NDArray, classes: int, choice: Choice):
         self.classes = classes

@@ -10,11 +10,7 @@ PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)  # in units of an input's v
 
 
 class Products(NamedTuple):
-    """
-    Attributes:
-        matrix: (p + q, p + q), of p inputs, the last of which is 1, and q targets.
-        inputs: p.
-    """
+    """The matrix (p + q, p + q) of p inputs, the last of which is 1, and q targets."""
 
     matrix: NDArray
     inputs: int

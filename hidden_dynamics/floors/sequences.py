@@ -1,15 +1,15 @@
 """Linear maps of what is heard, of sums and of letters: of the last two, of the whole sequence."""
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
+from hidden_dynamics.floors import fitted
 from hidden_dynamics.floors.fitted import LEAST, Answering, Fitted, by_the_last, chosen, measured, probabilities
 from hidden_dynamics.floors.ridge import Products, ridge
 from hidden_dynamics.tasks import naive_scores
@@ -57,9 +57,9 @@ def of_letters(task: Copying, seed: int) -> Fitted:
     x, y = _whole(inputs), targets.numpy()
     varying = np.flatnonzero(x.std(0))
     x, steps = x[:, varying], np.flatnonzero(y.std(1))
-    candidates = {f"C = {c:g}": LogisticRegression(C=c, max_iter=1000) for c in PENALTIES}
+    name, candidates = fitted.regressions(PENALTIES, max_iter=1000)
     how, model = chosen(candidates, x, y[steps[0]], by_the_last(WORDS))
-    models = [cast(LogisticRegression, clone(model)).fit(x, y[step]) for step in steps]
+    models = [cast(Any, clone(model)).fit(x, y[step]) for step in steps]
     always = np.log(np.maximum(np.eye(task.output_size)[y[:, 0]], LEAST))
 
     def answer(x: Tensor) -> Tensor:
@@ -67,8 +67,8 @@ def of_letters(task: Copying, seed: int) -> Fitted:
         logits[steps] = np.log([probabilities(model, seen, task.output_size) for model in models])
         return torch.from_numpy(logits)
 
-    name = "logistic regression on the whole sequence"
-    return Fitted(name, how, f"{WORDS} drawn sequences", _scores(task, answer, WORDS))
+    scores = _scores(task, answer, WORDS)
+    return Fitted(f"{name} on the whole sequence", how, f"{WORDS} drawn sequences", scores)
 
 
 def _whole(x: Tensor) -> NDArray:
@@ -78,5 +78,6 @@ def _whole(x: Tensor) -> NDArray:
 
 def _scores(task: Adding | Copying, answer: Callable[[Tensor], Tensor], count: int) -> Metrics:
     """Of the test set; and of sequences of training on which nothing was fitted, as a network's are new, too."""
-    train_loss = cast(AnyTask, task).loss(Answering(answer), task.batch(0, (2, count))).item()
+    any_task: AnyTask = task
+    train_loss = any_task.loss(Answering(answer), task.batch(0, (2, count))).item()
     return {"train_loss": train_loss} | measured(task, answer)

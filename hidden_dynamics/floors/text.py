@@ -24,9 +24,8 @@ def trigram(task: LanguageModelling, seed: int) -> Fitted:
 
     with torch.no_grad():
         best = min(DISCOUNTS, key=loss)
-    return Fitted(
-        "smoothed trigram", f"discount {best:g}", f"{len(words)} words of training", measured(task, models[best].answer)
-    )
+    scores = measured(task, models[best].answer)
+    return Fitted("smoothed trigram", f"discount {best:g}", f"{len(words)} words of training", scores)
 
 
 class Discounted(NamedTuple):
@@ -54,9 +53,6 @@ class Discounted(NamedTuple):
 class Trigram:
     """Words count after two words as often as they occur; after one, and after none, by how many different words they
     follow there. From each count above 0 the discount is taken, for the order below; below all, words are as probable.
-
-    Args:
-        words: (n,), of the training text, below V.
     """
 
     def __init__(self, words: NDArray, size: int, discount: float):

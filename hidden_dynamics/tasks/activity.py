@@ -32,23 +32,17 @@ class Settings(partly_observed.Settings):
 class ActivityRecognition(PartlyObserved):
     """Human Activity and what stands in for it: the activity at each row of a window.
 
-    All rows are context and targets. Values are not normalised.
+    All rows are context and targets. Values are not normalised. Windows are 50 rows long, one every 25 rows while a row
+    follows them; their time starts at 0.
 
     Args:
-        arrays: those of hidden_dynamics.data.human_activity, D features, whole sequences. Windows are 50 rows long, one
-            every 25 rows while a row follows them; their time starts at 0.
+        arrays: those of hidden_dynamics.data.human_activity, D features.
         settings: `windows`, split "by_sequence", so that no two windows of a sequence are of different parts, or
             "at_random", as released, where they overlap; `resampled`, whether training and test part are drawn from
             themselves with replacement, by the seed, as released; `bin_labels`, the "first" label of a row or, as
             released, the "lowest" class, where rows that have none are trained as of class 0 and are not scored;
             `classes`, outputs of a classifier; `validation`, the share of the training part, sequences or windows, that
-            is held out; `split`, "once" for all seeds, or "by_seed"; `scores`, whether the probabilities of a network's
-            samples are "averaged", or "pooled" as if they were of rows of their own.
-        seed: the run's.
-        device: where batches are made.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of its range, or the data are too small to be split.
+            is held out; `split`, "once" for all seeds, or "by_seed"; `scores`, as in `scoring.of_samples`.
     """
 
     labels = "rows"

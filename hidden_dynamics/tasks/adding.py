@@ -19,9 +19,6 @@ class Adding(Task[nn.Module, tuple[Tensor, Tensor]]):
 
     Args:
         arrays: test_values (n, T), test_markers (n, 2), test_targets (n,), and the scalar length T.
-        settings: none.
-        seed: of the training sequences.
-        device: where batches are made.
     """
 
     input_size, output_size, every_step = 2, 1, False

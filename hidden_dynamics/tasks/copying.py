@@ -19,9 +19,6 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
 
     Args:
         arrays: test_letters (n, K), and the scalars blanks, letters, alphabet.
-        settings: none.
-        seed: of the training letters.
-        device: where batches are made.
     """
 
     every_step = True

@@ -47,11 +47,6 @@ class ImageClassification(
             columns of zeros were put around them; `evaluate_on`: "crop", central squares of the same size, or the whole
             "image"; `validation`, images of the training set that are held out; `select_on`: "validation", or "test" as
             the released code, for which nothing is held out.
-        seed: the run's.
-        device: where the images are kept.
-
-    Raises:
-        UserError: the images are too small for a setting, or too few.
     """
 
     classes = 10

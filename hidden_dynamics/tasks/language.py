@@ -43,13 +43,9 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
 
     Args:
         arrays: train, validation and test, (words,) int32, and vocabulary, (V,).
-        settings: as `Settings`.
-        seed: the run's; not used.
-        device: where the texts are kept.
-
-    Raises:
-        UserError: a text is too short for its batch size.
     """
+
+    items = {}
 
     def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.vocabulary_size = len(arrays["vocabulary"])
@@ -61,8 +57,6 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
         for split, batch_size in self.batch_sizes.items():
             if len(self.texts[split]) // batch_size < 2:
                 raise UserError(f"the {split} text is too short for evaluation_batch_sizes.{split} {batch_size}.")
-
-    items = {}
 
     def schedule(self, training: Training, seed: int) -> SegmentSchedule:
         return SegmentSchedule(training, len(self.texts["train"]), self.settings.bptt, seed)
@@ -133,7 +127,7 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
 
 
 def columns(text: Tensor, batch_size: int) -> Tensor:
-    """(words,) as `batch_size` columns that are read side by side, (words // batch_size, batch_size): each continues
-    where the one before ends. The words left over are not read. A view."""
+    """A text (words,) as columns that are read side by side, (words // batch_size, batch_size), a view: each continues
+    where the one before ends. The words left over are not read."""
     rows = len(text) // batch_size
     return text[: rows * batch_size].view(batch_size, rows).t()

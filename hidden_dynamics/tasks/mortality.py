@@ -21,12 +21,7 @@ class Mortality(IntensiveCare):
     """Death in hospital, by the first 48 hours. All rows are context and targets.
 
     Args:
-        settings: those of `IntensiveCare`, and `scores`, whether the probabilities of a network's samples are
-            "averaged", or "pooled" as if they were of patients of their own.
-        seed: the run's.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of its range, or the series are too few.
+        settings: those of `IntensiveCare`, and `scores`, as in `scoring.of_samples`.
     """
 
     labels, classes = "series", 1

@@ -40,9 +40,8 @@ def of_labels(part: str, labels: Tensor) -> Scores:
 
 
 def series_errors(context: Observations, series: Tensor, values: Tensor, weights: Tensor) -> dict[str, float]:
-    """The squared errors of the best constant per feature, of a series' last value in the context and of its own mean.
-
-    A series whose context lacks a feature has the constant.
+    """The squared errors of the best constant per feature, of a series' last value in the context and of its own mean;
+    where the context lacks a feature, of the constant.
 
     Args:
         series: (n,), series in `context` of the target rows.

@@ -49,8 +49,6 @@ class StaySettings(Settings):
 
 
 Scores = Literal["averaged", "pooled"]
-
-
 Seen = TypeVar("Seen", contravariant=True)
 Answer = TypeVar("Answer")
 
@@ -73,14 +71,9 @@ class SplitSeries(ValidatedTask[Network, Batch], PartlyTestedTask[Network, Batch
     """A task on series that are split once; derived classes make its batches, and say what is measured.
 
     Args:
-        rows: of all series, as networks see them.
+        rows: of all series, D features, as networks see them.
         parts: the places of the series of each part, (n,) int64, in the order in which fixed batches take them: train,
             test, and validation where series are held out.
-        device: where batches are made.
-
-    Attributes:
-        features: D, of a row.
-        split: the number of series in all and in each part.
     """
 
     items = {}
@@ -196,11 +189,6 @@ class IntensiveCare(PartlyObserved):
         settings: `placeholders`, whether -1 counts as "missing", or among "values"; `normalisation`, by the "range" of
             a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; `validation`, the share of
             the training part that is held out; `split`, "once" for all seeds, or "by_seed", anew for each.
-        seed: the run's.
-        device: where batches are made.
-
-    Raises:
-        UserError: the series are too few.
     """
 
     def __init__(self, arrays: Arrays, settings: StaySettings, seed: int, device: torch.device):
@@ -212,26 +200,17 @@ class IntensiveCare(PartlyObserved):
 
 @contextlib.contextmanager
 def drawn_anew(device: torch.device) -> Generator[None]:
-    """Within it, torch's generators start anew, and afterwards they are where they were.
-
-    What is latent is drawn in evaluations too: the same weights are measured alike, and training goes on as if nothing
-    had been measured.
-    """
+    """Within it, torch's generators start anew, and afterwards they are where they were: what is latent is drawn in
+    evaluations too, and training goes on as if nothing had been measured."""
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(EVALUATION_SEED)
         yield
 
 
 def split(count: int, validation: float, seed: int = SPLIT_SEED) -> dict[str, np.ndarray]:
-    """The parts of `count` series: scikit-learn's train_test_split with this random_state, 80 percent to train on; the
-    last ones of these, as many as the share `validation` makes and at least one, are held out.
-
-    Returns:
-        Places, (n,) int64, in the order of the permutation: train, validation (not where its share is 0), test.
-
-    Raises:
-        UserError: a part would be empty.
-    """
+    """The places, (n,) int64, of the parts of `count` series, in the order of the permutation: scikit-learn's
+    train_test_split with this random_state, 80 percent to train on; the last ones of these, as many as the share
+    `validation` makes and at least one, are held out, none where it is 0. A `UserError` where a part would be empty."""
     order = np.random.RandomState(seed).permutation(count)
     trained = math.floor(TRAINED_ON * count)
     test, train = order[: count - trained], order[count - trained :]
@@ -255,12 +234,8 @@ def without_placeholders(rows: Rows) -> Rows:
 
 
 def normalised(rows: Rows, by: str) -> Rows:
-    """Rows as networks see them: of each feature to [0, 1] over all series; 0 where nothing was observed.
-
-    Args:
-        by: "range", (x - min) / (max - min); "maximum", (x - min) / max, as released. Where a feature is constant, or
-            its maximum 0, it is divided by 1.
-    """
+    """Rows as networks see them: of each feature to [0, 1] over all series, by its "range", (x - min) / (max - min), or
+    its "maximum", (x - min) / max, as released; divided by 1 where that is 0. 0 where nothing was observed."""
     seen = rows.mask.any(0)
     lows = np.where(seen, rows.values.min(0, where=rows.mask, initial=np.inf), 0).astype(np.float64)
     highs = np.where(seen, rows.values.max(0, where=rows.mask, initial=-np.inf), 0).astype(np.float64)

@@ -30,8 +30,6 @@ class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
             image / levels, in [0, 1], and not normalised.
         settings: `permutation`: "none"; "fixed", the same for every run (the paper's text); "by_seed" (the released
             code). `pixels`: "grey" (the default), or "binary", 1 above a half and else 0.
-        seed: the run's.
-        device: where the images are kept.
     """
 
     input_size, output_size, every_step = 1, 10, False

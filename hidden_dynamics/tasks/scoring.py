@@ -11,12 +11,8 @@ BINS = 10  # of the calibration error
 
 
 def area_under_roc(truth: np.ndarray, scores: np.ndarray) -> float:
-    """The area under the ROC curve: the probability that a 1 has a higher score than a 0, equal scores counted half.
-
-    Args:
-        truth: (n,), 0 or 1.
-        scores: (n,), higher where 1 is more probable.
-    """
+    """The area under the ROC curve of `truth`, 0 or 1, (n,): the probability that a 1 has a higher score than a 0,
+    equal scores counted half."""
     if not _defined(truth, scores):
         return math.nan
     ones, zeros = _by_score(truth, scores)

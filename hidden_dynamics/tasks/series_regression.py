@@ -36,11 +36,6 @@ class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, Series
         settings: those of `IntensiveCare`, and `targets`, "interpolation": all rows are context and targets, or
             "extrapolation": the later ones are the targets; then `split_at`, where these begin: after
             24 hours ("time"), or with the second half of the batch's union times ("index"), as released.
-        seed: the run's.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of its range, the series are too few, or of a part nothing is
-            in the context or among the targets.
     """
 
     labels, classes = None, 0

@@ -38,9 +38,6 @@ class SpeechPrediction(Task[nn.Module, Batch]):
     Args:
         arrays: for each split of train, validation and test, <split>_frames (sum of lengths, 129) in dB, one utterance
             after another, and <split>_lengths (utterances,) int64.
-        settings: as `Settings`.
-        seed: not used.
-        device: where the frames are kept.
     """
 
     input_size, output_size, every_step, ragged = BINS, BINS, True, True
@@ -114,10 +111,8 @@ class Utterances:
     """One split, each utterance followed by its silent frame, and the batches made of it.
 
     Args:
-        frames: (sum of lengths, 129).
-        lengths: (utterances,).
+        frames, lengths: (sum of lengths, 129) and (utterances,).
         shifts: by which input and target are shifted, in frames.
-        device: where the frames are kept.
     """
 
     def __init__(self, frames: np.ndarray, lengths: np.ndarray, shifts: tuple[int, int], device: torch.device):

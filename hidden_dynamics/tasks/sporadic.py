@@ -28,12 +28,8 @@ class Settings(Entry):
 
 
 class Targets(NamedTuple):
-    """What is to be predicted of some series, a row each: arrays (n,) and (n, D).
-
-    Attributes:
-        series: places of the rows' series among these.
-        rows: places among all rows.
-    """
+    """The rows that are to be predicted of some series, (n,) each: the places of their series among these, and their
+    places among all rows."""
 
     series: np.ndarray
     rows: np.ndarray
@@ -57,15 +53,6 @@ class SporadicForecasting(
             are to be predicted; `fold`, "by_seed", where seed k has the k-th of the random splits
             (hidden_dynamics.data.folds), or the number of one; `series`, whether a split's positions are places of
             series ("by_position") or taken for their ids ("by_id"), as in the released code.
-        seed: the run's.
-        device: where batches are made.
-
-    Attributes:
-        limits: what the best possible predictor scores on the test set, by metric; or None.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of its range, a part of the split is empty, or a series has too
-            few rows to be predicted.
     """
 
     covariates = 1  # of a series, constantly 0 here

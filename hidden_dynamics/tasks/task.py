@@ -31,7 +31,7 @@ class Task(ABC, Generic[Net, Batch]):
 
     Args:
         arrays: the prepared data, by name.
-        settings: the task's, of config/tasks.yaml.
+        settings: the task's, of config/tasks.yaml; a `UserError` where they, or the data, cannot be used.
         seed: the run's.
         device: where batches are made.
 
@@ -131,11 +131,7 @@ def as_validated(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
 
 
 def schedule_of(task: AnyTask, training: Training, seed: int) -> AnySchedule:
-    """The task's schedule.
-
-    Raises:
-        UserError: it is of a class of the user's own.
-    """
+    """The task's schedule; a `UserError` where it is of a class of the user's own."""
     own = task.schedule(training, seed)
     if type(own) not in (Schedule, SegmentSchedule):
         text = f"{type(task).__name__}.schedule gives a {type(own).__name__}, of which it is unknown whether a longer "
