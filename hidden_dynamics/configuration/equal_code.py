@@ -15,11 +15,9 @@ PATH = ROOT / "published" / "equal_code.csv"
 
 
 class Equal(NamedTuple):
-    """A line: what the code of a run was, and what it became.
+    """A line: what the code of a run was, and what it became, as digests, and the commits at which they were tried.
 
     Attributes:
-        old, new: digests of a run's code (`hidden_dynamics.configuration.runs.code_of`).
-        old_commit, new_commit: at which they were tried.
         tried: the trial trainings, such as "mnist/lstm".
         result: digest of what both gave: losses, weights, generators' states, metrics.
     """

@@ -6,11 +6,8 @@ from hidden_dynamics.configuration.spec import Training
 
 
 def length_matters(training: Training) -> str:
-    """Why a run of so many epochs is not the first part of a longer one; "" where it is.
-
-    Rates, orders and penalties go by the iteration. What the length decides is where the last evaluation is: with the
-    others, or after them, where no longer run has one.
-    """
+    """Why a run of so many epochs is not the first part of a longer one; "" where it is. Rates, orders and penalties go
+    by the iteration; what the length decides is where the last evaluation is."""
     every, per_epoch = training.get("evaluate_every"), training.get("iterations_per_epoch")
     epochs = min(training["epochs"], training.get("rates", {}).get("until", math.inf))
     if every is None and epochs != int(epochs):

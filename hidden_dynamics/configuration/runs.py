@@ -1,5 +1,4 @@
-"""A run is one model on one task with one seed: its specification, its directory, the identity that fixes its
-result."""
+"""Runs, each one model on one task with one seed: specification, directory, and the identity that fixes the result."""
 
 import hashlib
 import json
@@ -135,25 +134,17 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
     return resolve_seeds(configuration, Case(task, model, paper_size), [seed])[0]
 
 
-def sized_model_of(configuration: Configuration, cell: Case) -> str:
-    """The model with its size as run; with the paper's, where it is not configured at this scale."""
-    try:
-        return resolve(configuration, *cell, configuration.seeds[0]).sized_model
-    except UserError:
-        return f"{cell.model}-{cell.size}"
-
-
-def resolve_seeds(configuration: Configuration, cell: Case, seeds: Iterable[int]) -> list[Run]:
-    """A run of the cell for each seed, as `resolve` gives it: the same one whoever asks."""
+def resolve_seeds(configuration: Configuration, case: Case, seeds: Iterable[int]) -> list[Run]:
+    """A run of the case for each seed, as `resolve` gives it: the same one whoever asks."""
     resolved, seeds = configuration.resolved, list(seeds)
-    missing = [seed for seed in seeds if (cell, seed) not in resolved]
+    missing = [seed for seed in seeds if (case, seed) not in resolved]
     if missing or not seeds:
-        resolved |= {(cell, run.seed): run for run in _resolved(configuration, cell, missing)}
-    return [resolved[cell, seed] for seed in seeds]
+        resolved |= {(case, run.seed): run for run in _resolved(configuration, case, missing)}
+    return [resolved[case, seed] for seed in seeds]
 
 
-def _resolved(configuration: Configuration, cell: Case, seeds: Iterable[int]) -> list[Run]:
-    task, model, paper_size = cell
+def _resolved(configuration: Configuration, case: Case, seeds: Iterable[int]) -> list[Run]:
+    task, model, paper_size = case
     entry = configuration.tasks[known(task, configuration.tasks, "task", "the configured tasks")]
     about = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
     settings = entry.models[known(model, entry.models, "model", f"task {task}")]
@@ -163,8 +154,11 @@ def _resolved(configuration: Configuration, cell: Case, seeds: Iterable[int]) ->
     settings, own = entry.models[about.control_of or model], about.hyperparameters if about.control_of else {}
     by_size = settings.by_size[paper_size].given() if paper_size in settings.by_size else {}
     size = None if paper_size is None else entry.sizes.get(paper_size, paper_size)
-    variants = variants_taken(configuration, task, model)
-    consequences = _consequences(configuration, variants)
+    variants, effects = variants_taken(configuration, task, model), _effects(configuration, task, model)
+    consequences = {
+        key: merge({}, *(effect.given().get(key, {}) for effect in effects))
+        for key in ("hyperparameters", "settings", "training")
+    }
     network = about.network or entry.network or RECURRENT_NETWORK
     places = {"network": network, "core": about.core, "task_class": entry.task_class}
     spec: Spec = {
@@ -197,11 +191,19 @@ def _resolved(configuration: Configuration, cell: Case, seeds: Iterable[int]) ->
         },
     }
     sized_model = model if size is None else f"{model}-{f'n{size}' if isinstance(size, int) else size}"
-    classes = {part: place for part, place in places.items() if place}
-    directories = {seed: configuration.paths.run(task, sized_model, seed) for seed in seeds}
+    classes, paths = {part: place for part, place in places.items() if place}, configuration.paths
     return [
-        Run(task, model, sized_model, paper_size, seed, directory, {**spec, "seed": seed}, classes)
-        for seed, directory in directories.items()
+        Run(
+            task,
+            model,
+            sized_model,
+            paper_size,
+            seed,
+            paths.run(task, sized_model, seed),
+            {**spec, "seed": seed},
+            classes,
+        )
+        for seed in seeds
     ]
 
 
@@ -248,16 +250,6 @@ def variants_taken(configuration: Configuration, task: str, model: str) -> dict[
     choices = [entry.models[model].variants, entry.variants, configuration.settings.variants]
     variants = configuration.variants.items()
     return {name: variant.taken(name, choices) for name, variant in variants if variant.concerns(task, model)}
-
-
-def _consequences(configuration: Configuration, variants: dict[str, str]) -> dict[str, dict]:
-    """The hyperparameters, settings and training that variants set."""
-    consequences = {"hyperparameters": {}, "settings": {}, "training": {}}
-    for name, value in variants.items():
-        effect = configuration.variants[name].values[value].given()
-        for key in consequences:
-            consequences[key] = merge(consequences[key], effect.get(key, {}))
-    return consequences
 
 
 def code_of(run: Run) -> str:

@@ -28,12 +28,8 @@ class Cost(Entry):
 
 
 class Calibration(Entry):
-    """The costs of runs, by their id, and where they were measured.
-
-    Attributes:
-        device: "cpu", or the GPU's name.
-        side_by_side: how many runs were measured at a time.
-    """
+    """The costs of runs, by their id, and where they were measured: `side_by_side`, so many at a time; `device` is
+    "cpu", or the GPU's name."""
 
     processor: str
     device: str

@@ -47,7 +47,7 @@ class Measured(NamedTuple):
             these images), "not finite" or "collapsed" (fewer features differ than there are to be clusters). `weights`
             are those of the "reported" evaluation, where the training keeps them, or of the "last".
         maps: `labels` (m,) of the images that are mapped, `<model>.embedding` (m, 2) and `<model>.clusters` (m,),
-            k-means' numbers; none of a run that is not to be mapped, or that has no silhouette.
+            k-means' numbers; nothing where there is no silhouette.
     """
 
     row: dict[str, Any]
@@ -113,11 +113,8 @@ def _mapped(run: Run, of_images: OfImages, settings: FeatureSettings) -> dict[st
 
 @torch.no_grad()
 def features_of(network: nn.Module, task: AnyTask, settings: FeatureSettings) -> tuple[NDArray, NDArray]:
-    """A network's features of the first images of a split, (n, d) float64, and the images' classes, (n,).
-
-    Args:
-        network: it gives an `ImageOutput`. It is put into evaluation mode.
-        task: of images, as its evaluations see them.
+    """A network's features of the first images of a split, (n, d) float64, as the task's evaluations see them, and the
+    images' classes, (n,).
 
     Raises:
         SolverFailure: the network's solver could not reach the end.
@@ -146,16 +143,11 @@ def _batches(task: AnyTask, split: str) -> Iterable[tuple[Tensor, Tensor]]:
 
 
 def cluster(features: NDArray, settings: FeatureSettings) -> tuple[NDArray, float | None]:
-    """k-means, the best of several k-means++ initialisations, and the mean silhouette over all images.
+    """Each image's cluster, (n,), by k-means, the best of several k-means++ initialisations; the mean silhouette
+    (Rousseeuw 1987), None where fewer features (n, d) differ than there are to be clusters.
 
     An image's silhouette is (b - a) / max(a, b), where a is its mean Euclidean distance to the others of its cluster
-    and b that to the images of the nearest other cluster (Rousseeuw 1987).
-
-    Args:
-        features: (n, d), finite.
-
-    Returns:
-        (n,) each image's cluster; the silhouette, None where fewer features differ than there are to be clusters.
+    and b that to the images of the nearest other cluster.
     """
     given: dict[str, Any] = {"n_init": settings.initialisations, "random_state": settings.seed}
     means = KMeans(settings.clusters, **given)
@@ -168,11 +160,8 @@ def cluster(features: NDArray, settings: FeatureSettings) -> tuple[NDArray, floa
 
 
 def embed(features: NDArray, settings: FeatureSettings) -> NDArray | None:
-    """A map of the features by t-SNE (van der Maaten and Hinton 2008), (n, 2) float32; None where all are the same.
-
-    Args:
-        features: (n, d), finite.
-    """
+    """A map of the features (n, d) by t-SNE (van der Maaten and Hinton 2008), (n, 2) float32; None where all are the
+    same."""
     centred = features - features.mean(0)
     spread = np.sqrt(np.mean(centred**2))
     if not spread > 0:

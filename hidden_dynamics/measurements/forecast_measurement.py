@@ -30,8 +30,7 @@ from hidden_dynamics.training.building import build
 
 TIMED, ENOUGH = 1.0, 20  # after one, iterations are timed for so many seconds on the wall, so many at most
 EVALUATIONS = 0.1  # share of the iterations' time that evaluations take: 2 to 13 percent in nearly all published runs
-# Numbers that an equation is evaluated with, and choices between permutations, pixels, targets and initial values of
-# the same shapes. Everything else, that of a model of one's own included, may change what a run costs.
+# Settings that cannot change what a run costs; every other one can.
 COSTLESS = {
     "hyperparameters": {
         *("mu", "s", "beta", "eps", "restart", "phase", "readout"),
@@ -129,15 +128,8 @@ def arrays_of(configuration: Configuration, run: Run) -> Mapping[str, np.ndarray
 
 
 def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, clock: Clock) -> dict[str, Any]:
-    """The content of `Cost`.
-
-    Args:
-        arrays: the dataset, or arrays of its shapes.
-        clock: tells the time in seconds.
-
-    Raises:
-        UserError: the run cannot be built, its first losses are not finite, or its solver failed.
-    """
+    """A run's measurement, by the field of `Cost`, on its dataset or on arrays of its shapes; a `UserError` where it
+    cannot be built, its first losses are not finite, or its solver failed."""
     start = clock()
     task, network = build(run, arrays, device)
     set_up, schedule = clock() - start, task.schedule(run.spec["training"], run.seed)

@@ -23,11 +23,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass
 class Subject:
-    """A run at its first batch, to be measured.
-
-    Attributes:
-        batch: as the task gives it; x of shape (T, batch, d) is its first member.
-    """
+    """A run at its first batch, to be measured; x, of shape (T, batch, d), is the batch's first member."""
 
     run: Run
     task: AnyTask
@@ -84,13 +80,8 @@ def interleaved(
     wait: Callable[[], object] = lambda: None,
     warm_up: int = WARM_UP,
 ) -> list[dict[Name, float]]:
-    """Seconds that each action takes, round by round, after `warm_up` rounds that are not timed.
-
-    Args:
-        actions: what to time, by name. Each round starts one action later than the round before.
-        clock: tells the time in seconds.
-        wait: returns when everything begun is done: on a GPU, torch.cuda.synchronize.
-    """
+    """Seconds that each action takes, round by round, after `warm_up` rounds that are not timed; each round starts one
+    action later. `wait` returns when everything begun is done: on a GPU, torch.cuda.synchronize."""
     names = list(actions)
     for _ in range(warm_up):
         for action in actions.values():

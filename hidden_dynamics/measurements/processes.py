@@ -46,11 +46,8 @@ def allocated_beyond(action: Callable[[], object], device: torch.device) -> int:
 
 
 def resident_beyond(actions: Sequence[Callable[[], object]]) -> list[int]:
-    """Bytes by which each action raises the peak of this process's resident memory beyond what it holds now.
-
-    The system knows one peak for the life of a process: that of an action is right where no earlier action, and nothing
-    before, had a higher one.
-    """
+    """Bytes by which each action raises the peak of this process's resident memory beyond what it holds now: right
+    where nothing before had a higher peak, as the system knows one for the life of a process."""
     before = _status("VmRSS")
     peaks = []
     for action in actions:

@@ -24,8 +24,12 @@ Place = tuple[str, str]  # of a definition: module, name; of what another packag
 
 @dataclass(frozen=True)
 class Module:
-    """A source file: the statements that define or change each top-level name, without docstrings and types; the dotted
-    name of what each import brings."""
+    """A source file without docstrings and types.
+
+    Attributes:
+        definitions: the statements that define or change each top-level name.
+        imports: the dotted name of what each import brings.
+    """
 
     definitions: dict[str, list[ast.stmt]]
     imports: dict[str, str]
@@ -33,11 +37,8 @@ class Module:
 
 @functools.cache
 def code_digest(*names: str) -> str:
-    """SHA-256 over the definitions reachable from `names`, such as "hidden_dynamics.models.recurrent.lstm.LSTM".
-
-    Raises:
-        UserError: a name is not defined where it says, or a file of this project imports all names of another (`*`).
-    """
+    """SHA-256 over the definitions reachable from `names`, such as "hidden_dynamics.models.recurrent.lstm.LSTM"; a
+    `UserError` where one is not defined, or a file of this project imports all names of another (`*`)."""
     return _sha256(*sorted({_meaning(place) for place in _places(names)}))
 
 
