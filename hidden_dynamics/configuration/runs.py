@@ -191,19 +191,11 @@ def _resolved(configuration: Configuration, case: Case, seeds: Iterable[int]) ->
         },
     }
     sized_model = model if size is None else f"{model}-{f'n{size}' if isinstance(size, int) else size}"
-    classes, paths = {part: place for part, place in places.items() if place}, configuration.paths
+    classes = {part: place for part, place in places.items() if place}
+    directories = {seed: configuration.paths.run(task, sized_model, seed) for seed in seeds}
     return [
-        Run(
-            task,
-            model,
-            sized_model,
-            paper_size,
-            seed,
-            paths.run(task, sized_model, seed),
-            {**spec, "seed": seed},
-            classes,
-        )
-        for seed in seeds
+        Run(task, model, sized_model, paper_size, seed, directory, {**spec, "seed": seed}, classes)
+        for seed, directory in directories.items()
     ]
 
 
