@@ -35,9 +35,8 @@ import torch
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.checks import places_of
 from hidden_dynamics.configuration.jobs import TrainingJobs
-from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, find
-from hidden_dynamics.configuration.spec import Training
+from hidden_dynamics.configuration.spec import Training, length_matters
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.processes import processor

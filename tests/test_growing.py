@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.runs import OUTPUTS, find
+from hidden_dynamics.configuration.spec import length_matters
 from hidden_dynamics.data import prepared
 from hidden_dynamics.results.archives import KEPT, record_of, write
 from hidden_dynamics.results.run_files import RunFiles, is_to_grow

@@ -143,6 +143,7 @@ def test_of_sporadic_series_they_are_moments_the_last_value_and_the_series_own_m
     """One feature; two series of the test part are given 1, 3 and 5, and asked for (2, 4, 6) and (7, 7, 7)."""
     data = ornstein_uhlenbeck.prepare(None, {"series": 40, "end": 6.0, "until": 4.0, "rate": 1.0})
     task = SporadicForecasting(data, {"until": 4.0, "targets": 3, "fold": "by_seed", "series": "by_position"}, 0, CPU)
+    assert task.test_set == {"size": len(task.parts["test"]), "positive": None}
     task.parts["test"], lengths = np.array([0, 1]), np.array([5, 4])
     task.rows = task.rows._replace(
         times=np.array([1, 2, 5, 5.5, 6, 3, 5, 5.5, 6], np.float32),
@@ -157,7 +158,6 @@ def test_of_sporadic_series_they_are_moments_the_last_value_and_the_series_own_m
     assert task.naive["test_mse"] == expected
     nats = 0.5 * (math.log(2 * math.pi * targets.var()) + 1)
     assert task.naive["test_negll"] == {"best constant": pytest.approx(nats)}
-    assert task.test_set == {"size": 2, "positive": None}
 
 
 @pytest.fixture(scope="module")

@@ -359,11 +359,15 @@ def parse_settings(text: str | None) -> dict[str, Any]:
     text = os.environ.get(ENVIRONMENT) if text is None else text
     if not text:
         return base
+    return merge(base, with_types(json_object(text, "--config")))
+
+
+def json_object(text: str, option: str) -> dict[str, Any]:
+    """The JSON object that an option of the command line gives; a `UserError` where it is none."""
     try:
-        given = json.loads(text)
+        content = json.loads(text)
     except json.JSONDecodeError as error:
-        raise UserError(f"--config is not valid JSON: {error}", key="--config") from None
-    if not isinstance(given, Mapping):
-        example = '{"scale": "pilot"}'
-        raise UserError(f"--config must be a JSON object such as '{example}', found {text}", key="--config")
-    return merge(base, with_types(given))
+        raise UserError(f"{option} is not valid JSON: {error}", key=option) from None
+    if not isinstance(content, dict):
+        raise UserError(f"""{option} must be a JSON object such as '{{"scale": "pilot"}}', found {text}""", key=option)
+    return content

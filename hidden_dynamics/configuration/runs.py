@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 from hidden_dynamics.configuration.entries import known, merge
 from hidden_dynamics.configuration.equal_code import equals_of
-from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
 from hidden_dynamics.configuration.schema import Effect
-from hidden_dynamics.configuration.spec import Spec
+from hidden_dynamics.configuration.spec import Spec, length_matters
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.digest import code_digest
 

@@ -10,10 +10,7 @@ import numpy as np
 from hidden_dynamics.data import archives, images
 
 ARCHIVE = "cifar-10-binary.tar"
-FILES = {
-    "train": tuple(f"data_batch_{number}.bin" for number in range(1, 6)),
-    "test": ("test_batch.bin",),
-}
+FILES = {"train": tuple(f"data_batch_{number}.bin" for number in range(1, 6)), "test": ("test_batch.bin",)}
 # A record is the label, then the red, green and blue values, each row by row.
 SIDE, CHANNELS = 32, 3
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol, cast
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.schema import Training as TaskTraining
-from hidden_dynamics.configuration.spec import Training
+from hidden_dynamics.configuration.spec import Training, length_matters
 from hidden_dynamics.papers.published import dataset_of, published_task
 
 

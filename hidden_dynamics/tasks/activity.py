@@ -68,6 +68,7 @@ class ActivityRecognition(PartlyObserved):
         )
         self.activity = arrays["labels" if chosen.bin_labels == "first" else "lowest"][picked]
         super().__init__(rows, parts, "kept", device)
+        self.test_set = naive_scores.test_set(len(self._labelled("test")))
 
     def batch(self, epoch: int, indices: np.ndarray) -> SeriesBatch:
         """These windows of the training part; a row without a class is one of class 0."""
@@ -79,10 +80,6 @@ class ActivityRecognition(PartlyObserved):
         """Of the targets, which are all rows of the chosen windows, in the order of time, then window."""
         within = np.argsort(np.argsort(targets.series.numpy(), kind="stable"), kind="stable")
         return torch.from_numpy(self.activity[chosen].ravel()[within])
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self._labelled("test")))
 
     def _labelled(self, part: str) -> Tensor:
         """The classes of a part's rows that have one."""

@@ -28,6 +28,7 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
         self.input_size = self.alphabet + 2  # the blank, the letters and the start marker, which is never a target
         self.output_size = self.alphabet + 1
         self.test_letters, self.seed, self.device = arrays["test_letters"], seed, device
+        self.test_set = naive_scores.test_set(len(self.test_letters))
 
     def batch(self, epoch: int, indices: tuple[int, int]) -> tuple[Tensor, Tensor]:
         """One-hot inputs (L + 2K, batch, alphabet + 2) and targets (L + 2K, batch)."""
@@ -65,10 +66,6 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
             },
             "test_loss": {naive_scores.NO_MEMORY: nats / (self.blanks + 2 * self.letters)},
         }
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.test_letters))
 
     def _tensors(self, letters: np.ndarray) -> tuple[Tensor, Tensor]:
         inputs, targets = copying.sequences(letters, self.blanks, self.alphabet)

@@ -68,6 +68,7 @@ class ImageClassification(
         self.labels = {split: torch.from_numpy(part).to(device) for split, part in labels.items()}
         self.images = {split: torch.from_numpy(part).to(device) for split, part in images.items() if split != "train"}
         self.train_size = len(images["train"])
+        self.test_set = naive_scores.test_set(len(self.labels["test"]))
         # Every place that a crop can be at, as a view: (n, channels, places, places, crop, crop).
         padded = functional.pad(torch.from_numpy(images["train"]).to(device), (self.settings.pad,) * 4)
         self.crops = padded.unfold(2, self.settings.crop, 1).unfold(3, self.settings.crop, 1)
@@ -100,10 +101,6 @@ class ImageClassification(
     def naive(self) -> naive_scores.Scores:
         scores = [naive_scores.of_labels(split, labels) for split, labels in self.labels.items()]
         return {metric: found for each in scores for metric, found in each.items()}
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.labels["test"]))
 
     def evaluation_batches(self, split: str) -> Iterator[Images]:
         """Images or their central crops, (batch, channels, H, W) in [0, 1], and labels (batch,) of "validation" or

@@ -57,6 +57,7 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
         for split, batch_size in self.batch_sizes.items():
             if len(self.texts[split]) // batch_size < 2:
                 raise UserError(f"the {split} text is too short for evaluation_batch_sizes.{split} {batch_size}.")
+        self.test_set = naive_scores.test_set(self._asked("test").numel())
 
     def schedule(self, training: Training, seed: int) -> SegmentSchedule:
         return SegmentSchedule(training, len(self.texts["train"]), self.settings.bptt, seed)
@@ -101,10 +102,6 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
             found[f"{split}_loss"] = {naive_scores.FREQUENCIES: loss.item()}
             found[f"{split}_perplexity"] = {naive_scores.FREQUENCIES: loss.exp().item()}
         return found
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(self._asked("test").numel())
 
     def _asked(self, split: str) -> Tensor:
         """The words that are to be predicted of a text."""

@@ -30,13 +30,10 @@ class Mortality(IntensiveCare):
         self.settings = typed(Settings, settings, "the task", "settings")
         super().__init__(arrays, self.settings, seed, device)
         self.died = arrays["died"].astype(np.float32)
+        self.test_set = naive_scores.test_set(len(self.parts["test"]), self.died[self.parts["test"]].sum())
 
     def _labels(self, chosen: np.ndarray, targets: object) -> Tensor:
         return torch.from_numpy(self.died[chosen])
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.parts["test"]), self.died[self.parts["test"]].sum())
 
     def _naive(self, part: str) -> naive_scores.Scores:
         """One probability for all has an area of a half, and the share of the positive as its precision."""

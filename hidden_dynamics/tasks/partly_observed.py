@@ -84,6 +84,7 @@ class SplitSeries(ValidatedTask[Network, Batch], PartlyTestedTask[Network, Batch
         self.train_size = len(parts["train"])
         self.split = {"series": len(rows.lengths)} | {name: len(part) for name, part in parts.items()}
         self.validated = "validation" in parts
+        self.test_set = naive_scores.test_set(len(self.parts["test"]))
 
     def loss(self, network: Network, batch: Batch, part: str | None = None) -> Tensor:
         """The network's own loss and its penalty; `part` is what alternating training trains."""
@@ -106,10 +107,6 @@ class SplitSeries(ValidatedTask[Network, Batch], PartlyTestedTask[Network, Batch
     def naive(self) -> naive_scores.Scores:
         parts = [self._naive(part) for part in self.parts if part != "train"]
         return {metric: scores for found in parts for metric, scores in found.items()}
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.parts["test"]))
 
     @abstractmethod
     def _naive(self, part: str) -> naive_scores.Scores: ...

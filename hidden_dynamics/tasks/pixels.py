@@ -44,6 +44,7 @@ class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
         self.train_labels = torch.from_numpy(arrays["train_labels"]).to(device).long()
         self.test_labels = torch.from_numpy(arrays["test_labels"]).to(device).long()
         self.train_size = len(self.train_labels)
+        self.test_set = naive_scores.test_set(len(self.test_labels))
 
     def batch(self, epoch: int, indices: np.ndarray) -> tuple[Tensor, Tensor]:
         """Sequences (T, batch, 1) in [0, 1] and labels (batch,)."""
@@ -70,10 +71,6 @@ class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
     @property
     def naive(self) -> naive_scores.Scores:
         return naive_scores.of_labels("train", self.train_labels) | naive_scores.of_labels("test", self.test_labels)
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.test_labels))
 
     def _sequences(self, images: Tensor) -> Tensor:
         pixels = images.t().float() / self.levels

@@ -40,6 +40,7 @@ class Task(ABC, Generic[Net, Batch]):
         ragged: whether sequences differ in length. A batch is then sorted, the longest first, and `loss` calls
             network(x, lengths), which answers the valid steps alone (hidden_dynamics.models.ragged).
         hidden_state: what a batch hands on to the next one; part of a checkpoint.
+        test_set: how many samples the test set has, and how many positive ones, as `naive_scores.test_set` gives it.
         split: how many examples there are, {"series": ..., "train": ...}; None where the dataset's title says it.
         limits: {metric: score} of the best possible predictor, where it is known.
         items: what the last evaluation on the test set, which sets it, said of each item; None where nothing is kept.
@@ -48,6 +49,7 @@ class Task(ABC, Generic[Net, Batch]):
     train_size: int | None = None
     ragged: bool = False
     hidden_state: FilterState = None
+    test_set: dict[str, int | None] | None = None
     split: dict[str, int] | None = None
     limits: Metrics | None = None
     items: Items | None = None
@@ -76,11 +78,6 @@ class Task(ABC, Generic[Net, Batch]):
     def naive(self) -> Scores:
         """The naive baselines' scores on the sets that are evaluated."""
         return {}
-
-    @property
-    def test_set(self) -> dict[str, int | None] | None:
-        """How many samples the test set has, and how many positive ones, as `naive_scores.test_set` gives it."""
-        return None
 
 
 AnyTask = Task[Any, Any]  # found by its name in the configuration, as the network that fits it is
