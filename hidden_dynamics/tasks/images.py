@@ -85,17 +85,10 @@ class ImageClassification(
         output = output_of(network, images)
         return functional.cross_entropy(output.logits, labels) + network.penalty(output, part)
 
-    def evaluate(self, network: nn.Module) -> Metrics:
-        """Mean cross-entropy and accuracy (a fraction) over the split that the reported epoch is chosen by."""
-        return self._measure(self.settings.select_on, network)
-
-    def evaluate_test(self, network: nn.Module) -> Metrics:
-        return self._measure("test", network)
-
     def test_on_first(self, items: int, network: nn.Module) -> tuple[int, Metrics]:
         fewer = copy.copy(self)
         fewer.images, fewer.labels = (of | {"test": of["test"][:items]} for of in (self.images, self.labels))
-        return len(fewer.labels["test"]), fewer._measure("test", network)
+        return len(fewer.labels["test"]), fewer.measure("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:
@@ -112,16 +105,17 @@ class ImageClassification(
         batches = zip(*(torch.split(each, EVALUATION_BATCH) for each in (images, self.labels[split])), strict=True)
         return ((self._values(part), labels) for part, labels in batches)
 
-    def _measure(self, split: str, network: nn.Module) -> Metrics:
-        loss, correct, total, answers = 0.0, 0, len(self.labels[split]), list[Tensor]()
-        for images, labels in self.evaluation_batches(split):
+    def measure(self, part: str, network: nn.Module) -> Metrics:
+        """Mean cross-entropy and accuracy (a fraction)."""
+        loss, correct, total, answers = 0.0, 0, len(self.labels[part]), list[Tensor]()
+        for images, labels in self.evaluation_batches(part):
             logits = output_of(network, images).logits
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             correct += (logits.argmax(1) == labels).sum().item()
             answers.append(logits)
-        if split == "test":
-            self.items = of_classes(torch.cat(answers), self.labels[split])
-        return {f"{split}_loss": loss / total, f"{split}_accuracy": correct / total}
+        if part == "test":
+            self.items = of_classes(torch.cat(answers), self.labels[part])
+        return {f"{part}_loss": loss / total, f"{part}_accuracy": correct / total}
 
     def _values(self, images: Tensor) -> Tensor:
         return images.float() / self.levels

@@ -84,14 +84,6 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
         temporal = self.settings.temporal_regularisation * output.states.diff(dim=0).square().mean()
         return entropy + activation + temporal
 
-    def evaluate(self, network: nn.Module) -> Metrics:
-        """Cross-entropy (nats per word) and perplexity, its exponential, of the validation text."""
-        return self._measure(network, "validation")
-
-    def evaluate_test(self, network: nn.Module) -> Metrics:
-        """The same of the test text."""
-        return self._measure(network, "test")
-
     @property
     def naive(self) -> naive_scores.Scores:
         """The frequencies of the training text, each word's count raised by one: none is impossible."""
@@ -107,8 +99,9 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
         """The words that are to be predicted of a text."""
         return columns(self.texts[split], self.batch_sizes[split])[1:]
 
-    def _measure(self, network: nn.Module, split: str) -> Metrics:
-        rows = columns(self.texts[split], self.batch_sizes[split])
+    def measure(self, part: str, network: nn.Module) -> Metrics:
+        """Cross-entropy (nats per word) and perplexity, its exponential, of a text."""
+        rows = columns(self.texts[part], self.batch_sizes[part])
         total, of_segments, hidden_state = 0.0, list[float](), None
         for start in range(0, len(rows) - 1, self.settings.bptt):
             targets = rows[start + 1 : start + 1 + self.settings.bptt]
@@ -117,10 +110,10 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
             logits = output.logits.flatten(0, 1)
             of_segments.append(functional.cross_entropy(logits, targets.flatten(), reduction="sum").item())
             total += of_segments[-1]
-        if split == "test":  # words are too many
+        if part == "test":  # words are too many
             self.items = {"loss": np.array(of_segments, np.float32)}
         loss = total / rows[1:].numel()
-        return {f"{split}_loss": loss, f"{split}_perplexity": torch.tensor(loss, dtype=torch.float64).exp().item()}
+        return {f"{part}_loss": loss, f"{part}_perplexity": torch.tensor(loss, dtype=torch.float64).exp().item()}
 
 
 def columns(text: Tensor, batch_size: int) -> Tensor:

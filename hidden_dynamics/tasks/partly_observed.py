@@ -91,17 +91,10 @@ class SplitSeries(ValidatedTask[Network, Batch], PartlyTestedTask[Network, Batch
         prediction = network(batch)
         return network.loss(prediction, batch) + network.penalty(prediction, part)
 
-    def evaluate(self, network: Network) -> Metrics:
-        """Of the validation part; of the test part where nothing is held out."""
-        return self._measured("validation" if self.validated else "test", network)
-
-    def evaluate_test(self, network: Network) -> Metrics:
-        return self._measured("test", network)
-
     def test_on_first(self, items: int, network: Network) -> tuple[int, Metrics]:
         fewer = copy.copy(self)
         fewer.parts = self.parts | {"test": self.parts["test"][:items]}
-        return len(fewer.parts["test"]), fewer._measured("test", network)
+        return len(fewer.parts["test"]), fewer.measure("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:
@@ -110,9 +103,6 @@ class SplitSeries(ValidatedTask[Network, Batch], PartlyTestedTask[Network, Batch
 
     @abstractmethod
     def _naive(self, part: str) -> naive_scores.Scores: ...
-
-    @abstractmethod
-    def _measured(self, part: str, network: Network) -> Metrics: ...
 
 
 class PartlyObserved(SplitSeries[LatentSeriesNetwork, SeriesBatch]):
@@ -165,7 +155,7 @@ class PartlyObserved(SplitSeries[LatentSeriesNetwork, SeriesBatch]):
             del errors[naive_scores.LAST_VALUE]
         return errors
 
-    def _measured(self, part: str, network: LatentSeriesNetwork) -> Metrics:
+    def measure(self, part: str, network: LatentSeriesNetwork) -> Metrics:
         with drawn_anew(self.device):
             return self._measure(part, network)
 

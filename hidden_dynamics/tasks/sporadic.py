@@ -116,7 +116,7 @@ class SporadicForecasting(
         answers = network.predict(context, torch.from_numpy(series).to(self.device), times).float().cpu().numpy()
         return answers[:, : self.features], answers[:, self.features :]
 
-    def _measured(self, part: str, network: ForecastingNetwork) -> Metrics:
+    def measure(self, part: str, network: ForecastingNetwork) -> Metrics:
         """Mean squared error and mean negative log likelihood (nats) of a part's observed targets."""
         targets = self._targets(part)
         mean, logvar = self._predicted(part, network, targets.series, self.rows.times[targets.rows])

@@ -92,9 +92,16 @@ class ValidatedTask(Task[Net, Batch]):
 
     validated: bool = True
 
-    @abstractmethod
+    def evaluate(self, network: Net) -> Metrics:
+        """Over the validation part; over the test part where nothing is held out."""
+        return self.measure("validation" if self.validated else "test", network)
+
     def evaluate_test(self, network: Net) -> Metrics:
-        """As `evaluate`, over the test set."""
+        return self.measure("test", network)
+
+    @abstractmethod
+    def measure(self, part: str, network: Net) -> Metrics:
+        """What is measured of the network over a part, "validation" or "test": {"validation_loss": ..., ...}."""
 
 
 class PartlyTestedTask(Task[Net, Batch]):
