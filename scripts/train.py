@@ -109,12 +109,12 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         print(f"{run.id}: {how}, not trained again", flush=True)
         return True
     run = as_long_as_it_is(run, begun, data.digest)
-    about, task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
-    about["code"] = checkpoint.code  # of a run that went on, that by which it was begun
+    content, task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
+    content["code"] = checkpoint.code  # of a run that went on, that by which it was begun
     if task is not None and network is not None:
-        about["solver"] = solver_check.check(run.spec, task, network, history)
+        content["solver"] = solver_check.check(run.spec, task, network, history)
     own = uncommitted(ROOT) if (history.commit or "").endswith("+") else b""
-    writing.write(Path(run.directory), about, history, network, run.spec["training"], predictions, own)
+    writing.write(Path(run.directory), content, history, network, run.spec["training"], predictions, own)
     if "error" in (history.failure or {}):
         return False
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"

@@ -60,11 +60,11 @@ def _overruled(configuration: Configuration, run: Run) -> Iterator[Mistake]:
     variants, of_task = configuration.variants, configuration.settings.overrides.tasks.get(run.task) or {}
     of_model = of_task.get("models", {}).get(run.model, {})
     for part in ("hyperparameters", "settings", "training"):
-        own = merge(of_task.get(part, {}), of_model.get(part, {}) if part != "settings" else {})
-        for variant, value in run.spec["variants"].items() if own else ():
+        chosen = merge(of_task.get(part, {}), of_model.get(part, {}) if part != "settings" else {})
+        for variant, value in run.spec["variants"].items() if chosen else ():
             effect = variants[variant].values[value].given().get(part, {})
-            for name in own.keys() & effect.keys():
-                if merge(own[name], effect[name]) != merge(effect[name], own[name]):
+            for name in chosen.keys() & effect.keys():
+                if merge(chosen[name], effect[name]) != merge(effect[name], chosen[name]):
                     choice = " or ".join(variants[variant].values)
                     yield Mistake(
                         f"{part}.{name}", f"the variant {variant}, {value}, decides it: choose {choice} there"
@@ -125,8 +125,8 @@ def _unused(run: Run) -> Iterator[Mistake]:
 
 
 def _method(dotted: str, name: str) -> Definition | None:
-    found = method(line_of(dotted), name)
-    return found and found[0]
+    definition = method(line_of(dotted), name)
+    return definition and definition[0]
 
 
 def _named(configuration: Configuration, run: Run, wrong: Mistake) -> UserError:

@@ -97,12 +97,12 @@ def _imported(place: str) -> Any:
 @functools.cache
 def line_of(dotted: str) -> tuple[Definition, ...]:
     """A class and its bases in the order in which they are sought, as far as they are of this project or the user's."""
-    found = find(dotted)
-    if found is None or not isinstance(found.node, ast.ClassDef):
+    definition = find(dotted)
+    if definition is None or not isinstance(definition.node, ast.ClassDef):
         return ()
-    bases = [each.value if isinstance(each, ast.Subscript) else each for each in found.node.bases]
-    line = [found, *(each for base in bases for each in line_of(place_in(found.module, base)))]
-    return tuple(dict.fromkeys(line))
+    bases = [base.value if isinstance(base, ast.Subscript) else base for base in definition.node.bases]
+    above = [owner for base in bases for owner in line_of(place_in(definition.module, base))]
+    return tuple(dict.fromkeys([definition, *above]))
 
 
 def method(line: Sequence[Definition], name: str) -> tuple[Definition, Sequence[Definition]] | None:
@@ -130,10 +130,10 @@ def arguments_of(network: str, core: str | None = None) -> type[Entry]:
 
 def _arguments(line: Sequence[Definition], core: str | None, filter: str | None) -> tuple[Fields, bool]:
     """The arguments of the first constructor in a line of classes, and whether there are no others."""
-    filter, found = filter or _filter_of(line), method(line, "__init__")
-    if found is None:
+    filter, constructor = filter or _filter_of(line), method(line, "__init__")
+    if constructor is None:
         return {}, False
-    (module, init), bases = found
+    (module, init), bases = constructor
     fields, rest = _own(module, init), init.args.kwarg
     if rest is None:
         return fields, True

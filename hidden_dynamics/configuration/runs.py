@@ -145,12 +145,12 @@ def resolve_seeds(configuration: Configuration, case: Case, seeds: Iterable[int]
 def _resolved(configuration: Configuration, case: Case, seeds: Iterable[int]) -> list[Run]:
     task, model, paper_size = case
     entry = configuration.tasks[known(task, configuration.tasks, "task", "the configured tasks")]
-    about = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
+    model_entry = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
     settings = entry.models[known(model, entry.models, "model", f"task {task}")]
     if paper_size not in settings.run_sizes:
         sizes = ", ".join(map(str, settings.run_sizes))
         raise UserError(f"task {task}, model {model}: no size {paper_size}. Configured: {sizes}.", key=f"{task}.models")
-    settings, own = entry.models[about.control_of or model], about.hyperparameters if about.control_of else {}
+    settings = entry.models[model_entry.control_of or model]
     by_size = settings.by_size[paper_size].given() if paper_size in settings.by_size else {}
     size = None if paper_size is None else entry.sizes.get(paper_size, paper_size)
     variants, effects = variants_taken(configuration, task, model), _effects(configuration, task, model)
@@ -158,23 +158,23 @@ def _resolved(configuration: Configuration, case: Case, seeds: Iterable[int]) ->
         key: merge({}, *(effect.given().get(key, {}) for effect in effects))
         for key in ("hyperparameters", "settings", "training")
     }
-    network = about.network or entry.network or RECURRENT_NETWORK
-    places = {"network": network, "core": about.core, "task_class": entry.task_class}
+    network = model_entry.network or entry.network or RECURRENT_NETWORK
+    places = {"network": network, "core": model_entry.core, "task_class": entry.task_class}
     spec: Spec = {
         "task": task,
         "model": model,
         "seed": 0,
         "network": class_name(network),
-        "core": class_name(about.core) if about.core else None,
+        "core": class_name(model_entry.core) if model_entry.core else None,
         "task_class": class_name(entry.task_class),
         "hyperparameters": merge(
             {"hidden_size": size} if isinstance(size, int) else {},
             entry.hyperparameters,
-            configuration.models[about.control_of or model].hyperparameters,
+            configuration.models[model_entry.control_of or model].hyperparameters,
             settings.hyperparameters,
             by_size.get("hyperparameters", {}),
             consequences["hyperparameters"],
-            own,
+            model_entry.hyperparameters if model_entry.control_of else {},
         ),
         "task_settings": merge(entry.settings, consequences["settings"]),
         "dataset": entry.dataset,

@@ -208,12 +208,12 @@ def _verified(source: Path, file: RemoteFile) -> Iterator[bytes]:
     digest, size, largest = hashlib.sha256(), 0, _largest(file)
     try:
         if file.members is not None:
-            found = [
+            digests = [
                 (name, hashlib.sha256(data).hexdigest(), len(data))
                 for name, data in archives.members(source, file.members, file.size, largest)
             ]
-            digest.update("".join(f"{sha256}  {name}\n" for name, sha256, _ in sorted(found)).encode())
-            size = sum(length for _, _, length in found)
+            digest.update("".join(f"{sha256}  {name}\n" for name, sha256, _ in sorted(digests)).encode())
+            size = sum(length for _, _, length in digests)
         with archives.decompressed(source, largest) as stream:
             while chunk := stream.read(CHUNK):
                 if not file.archive:

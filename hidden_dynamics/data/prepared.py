@@ -57,13 +57,13 @@ def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, ob
         expected, provenance = about["digest"], about["provenance"]
         with np.load(path, allow_pickle=False) as members:
             arrays = {name: members[name] for name in members.files}
-        found = digest(arrays)
+        computed = digest(arrays)
     except FileNotFoundError as error:
         raise _unusable(path, f"{error.filename} is missing", "Run") from None
     except Exception as error:  # a damaged archive raises almost anything, according to where the damage is
         raise _unusable(path, f"it, or its .json, is truncated or altered ({error!r})") from error
-    if found != expected:
-        raise _unusable(path, f"the digest of its arrays is {found}, expected {expected}")
+    if computed != expected:
+        raise _unusable(path, f"the digest of its arrays is {computed}, expected {expected}")
     wanted = {} if dataset is None else {"dataset": dataset, "settings": dict(settings or {})}
     other = {key: provenance[key] for key, value in wanted.items() if provenance.get(key, value) != value}
     if other:

@@ -55,20 +55,20 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 def paragraphs() -> list[Paragraph]:
     """The prose of all topics: its different paragraphs, in the order of the topics' names."""
     blocks = (block for _, topic in sorted(pydoc_data.topics.topics.items()) for block in re.split(r"\n\s*\n", topic))
-    found = (tuple(map(words, SENTENCE_END.split(" ".join(block.split())))) for block in blocks)
-    prose = (tuple(line for line in paragraph if len(line) >= SHORTEST) for paragraph in found)
+    sentences = (tuple(map(words, SENTENCE_END.split(" ".join(block.split())))) for block in blocks)
+    prose = (tuple(line for line in paragraph if len(line) >= SHORTEST) for paragraph in sentences)
     return [paragraph for paragraph in dict.fromkeys(prose) if paragraph]
 
 
-def deal(found: Sequence[Paragraph]) -> dict[str, list[Paragraph]]:
+def deal(given: Sequence[Paragraph]) -> dict[str, list[Paragraph]]:
     """Split paragraphs into train, validation and test, by their place alone."""
     splits: dict[str, list[Paragraph]] = {split: [] for split in text.SPLITS}
-    for place, paragraph in enumerate(found):
+    for place, paragraph in enumerate(given):
         splits[TURNS[place // RUN % len(TURNS)]].append(paragraph)
     return splits
 
 
 def words(sentence: str) -> tuple[str, ...]:
     """The words of a sentence; none where it is a heading, a piece of code or a label."""
-    found = WORD.findall(sentence.lower()) if SENTENCE.fullmatch(sentence) else ()
-    return tuple("N" if word[0].isdigit() else word for word in found)
+    matches = WORD.findall(sentence.lower()) if SENTENCE.fullmatch(sentence) else ()
+    return tuple("N" if word[0].isdigit() else word for word in matches)

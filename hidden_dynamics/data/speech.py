@@ -37,16 +37,15 @@ def read(content: bytes, name: str, rate: int) -> np.ndarray:
         raise UserError(f"{name}: the file is empty")
     try:
         with soundfile.SoundFile(io.BytesIO(content)) as sound:
-            kind, found = sound.format, (sound.channels, sound.samplerate, sound.subtype)
+            kind, form = sound.format, (sound.channels, sound.samplerate, sound.subtype)
             samples = sound.read(dtype="int16", always_2d=True)
     except soundfile.LibsndfileError as error:
         raise UserError(f"{name}: cannot be read as NIST SPHERE or WAV: {error.error_string}") from None
     if kind not in ("NIST", "WAV"):
         raise UserError(f"{name}: cannot be read as NIST SPHERE or WAV: it is {kind}")
-    if found != (1, rate, "PCM_16"):
+    if form != (1, rate, "PCM_16"):
         raise UserError(
-            f"{name}: expected one channel of 16-bit PCM at {rate:,} Hz, "
-            f"found {found[0]} of {found[2]} at {found[1]:,} Hz"
+            f"{name}: expected one channel of 16-bit PCM at {rate:,} Hz, found {form[0]} of {form[2]} at {form[1]:,} Hz"
         )
     if len(samples) == 0:
         raise UserError(f"{name}: the recording has no samples")

@@ -68,9 +68,9 @@ def _speakers(raw: Path, part: str) -> Speakers:
     """
     speakers: Speakers = {}
     for name in sorted(glob.glob("**", root_dir=raw, recursive=True)):
-        found = re.fullmatch(rf"(?:.*/)?{part}/dr\d/([a-z0-9]+)/([a-z0-9]+)\.wav", name.lower())
-        if found and "sa" not in found[2]:
-            path = speakers.setdefault(found[1], {}).setdefault(found[2], raw / name)
+        parts = re.fullmatch(rf"(?:.*/)?{part}/dr\d/([a-z0-9]+)/([a-z0-9]+)\.wav", name.lower())
+        if parts and "sa" not in parts[2]:
+            path = speakers.setdefault(parts[1], {}).setdefault(parts[2], raw / name)
             if path != raw / name:
                 raise UserError(f"{raw / name}: the same recording as {path}; keep one of them", file=raw / name)
     return dict(sorted(speakers.items()))

@@ -35,9 +35,9 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     ticks = np.round(table["Time"].to_numpy() / TICK).astype(np.int64)
     ids = table["ID"].to_numpy().astype(np.int64)
     arrays = ragged.ragged(ids[row], ticks[row], element, values[row, element], len(ELEMENTS), TICK)
-    found = len(arrays["ids"]), len(arrays["times"])
-    if found != (SERIES, ROWS):
+    sizes = len(arrays["ids"]), len(arrays["times"])
+    if sizes != (SERIES, ROWS):
         raise UserError(
-            f"{path}: expected {ROWS:,} rows of {SERIES:,} series, found {found[1]:,} of {found[0]:,}", file=path
+            f"{path}: expected {ROWS:,} rows of {SERIES:,} series, found {sizes[1]:,} of {sizes[0]:,}", file=path
         )
     return arrays

@@ -61,20 +61,20 @@ def fit(task: AnyTask, task_class: str, seed: int) -> list[Fitted]:
     it has one."""
     own: Callable[[], Iterable[Fitted]] = getattr(task, "classical", tuple)
     fitted = (imported(name)(task, seed) for name in FLOORS[task_class]) if task_class in FLOORS else own()
-    found, begun = list[Fitted](), time.process_time()
+    floors, begun = list[Fitted](), time.process_time()
     for floor in fitted:
         ended = time.process_time()
-        found += [floor._replace(seconds=round(ended - begun, 1))] if floor is not None else []
+        floors += [floor._replace(seconds=round(ended - begun, 1))] if floor is not None else []
         begun = ended
-    return found
+    return floors
 
 
 @torch.no_grad()
 def measured(task: AnyTask, answer: Callable[..., Any]) -> Metrics:
     """What a run measures of a network that answers so: of the validation part, where there is one, and of the test."""
     network = Answering(answer)
-    found = task.evaluate(network)
-    return found | (validated.evaluate_test(network) if (validated := as_validated(task)) else {})
+    metrics = task.evaluate(network)
+    return metrics | (validated.evaluate_test(network) if (validated := as_validated(task)) else {})
 
 
 class Choice(NamedTuple):
@@ -135,6 +135,6 @@ def _likelihood(model: Any, x: NDArray, y: NDArray) -> float:
 def probabilities(model: Any, x: NDArray, classes: int) -> NDArray:
     """Of the classes 0, ..., of which the model may know some, (n, classes or more); none is 0."""
     known = model.classes_.astype(int)
-    found = np.full((len(x), max(classes, known.max() + 1)), LEAST)
-    found[:, known] = np.maximum(model.predict_proba(x), LEAST)
-    return found
+    shares = np.full((len(x), max(classes, known.max() + 1)), LEAST)
+    shares[:, known] = np.maximum(model.predict_proba(x), LEAST)
+    return shares

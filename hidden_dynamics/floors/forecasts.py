@@ -80,20 +80,20 @@ class Inputs:
     time, the mean, and whether there is one; and the time. What a series lacks is the mean over those of `context`."""
 
     def __init__(self, context: Observations):
-        found = _last_and_mean(context)
-        self.usual = np.ma.masked_invalid(found).mean(1, keepdims=True).filled(0)
+        known = _last_and_mean(context)
+        self.usual = np.ma.masked_invalid(known).mean(1, keepdims=True).filled(0)
 
     def __call__(self, context: Observations, series: NDArray, times: NDArray) -> NDArray:
         """(R, inputs), of the series (R,) and times (R,) of rows."""
-        found = _last_and_mean(context)[:, series]
-        last, mean = np.where(np.isnan(found), self.usual, found)
-        return np.hstack([last, last * times[:, None], mean, ~np.isnan(found[0]), times[:, None]])
+        known = _last_and_mean(context)[:, series]
+        last, mean = np.where(np.isnan(known), self.usual, known)
+        return np.hstack([last, last * times[:, None], mean, ~np.isnan(known[0]), times[:, None]])
 
 
 def _last_and_mean(context: Observations) -> NDArray:
     """(2, N, D), of each series and feature; NaN where nothing was observed."""
-    found = summaries(context)
-    return np.stack([found.last, found.mean])
+    known = summaries(context)
+    return np.stack([known.last, known.mean])
 
 
 def _times(targets: Observations) -> NDArray:

@@ -23,8 +23,8 @@ def logistic_regression(task: PixelClassification, seed: int) -> Fitted:
     how, model = chosen(candidates, x, y, by_the_last(len(y)))
 
     def answer(sequences: Tensor) -> Tensor:
-        found = probabilities(model, sequences.squeeze(-1).T.numpy(), task.output_size)
-        return torch.from_numpy(np.log(found))
+        shares = probabilities(model, sequences.squeeze(-1).T.numpy(), task.output_size)
+        return torch.from_numpy(np.log(shares))
 
     return Fitted(name, how, f"{len(y)} images of the training set", measured(task, answer))
 
@@ -71,8 +71,8 @@ class Nearest:
         self.classes = classes
         ((kept, held),) = choice.folds
         self._remember(x[kept], y[kept])
-        found = self._classes_near(x[held], max(COUNTS))
-        right = {count: (self._votes(found[:, :count]).argmax(1) == y[held]).sum() for count in COUNTS}
+        near = self._classes_near(x[held], max(COUNTS))
+        right = {count: (self._votes(near[:, :count]).argmax(1) == y[held]).sum() for count in COUNTS}
         self.count = max(COUNTS, key=lambda count: right[count])
         if len(choice.finally_on) > len(kept):
             self._remember(x[choice.finally_on], y[choice.finally_on])

@@ -75,6 +75,6 @@ class Trigram:
         rows = np.searchsorted(self.pairs, pairs)
         known = self.pairs[np.minimum(rows, len(self.pairs) - 1)] == pairs
         rows = np.where(known, rows, len(self.pairs))
-        found = self.after_two.over(rows, self.after_one.over(words.numpy().ravel(), self.words))
-        logits = torch.from_numpy(np.log(found)).view(*words.shape, self.size)
+        shares = self.after_two.over(rows, self.after_one.over(words.numpy().ravel(), self.words))
+        logits = torch.from_numpy(np.log(shares)).view(*words.shape, self.size)
         return LanguageOutput(logits, logits, logits, cast(Any, words[-1:]))

@@ -68,12 +68,12 @@ def measure(
         files = RunFiles(Path(run.directory), run.epochs)
         files.check_weights()
         record = files.record()
-        about = line_of(RunRecord.of(configuration, run, record, files))
-        row = {name: about.get(name) for name in COLUMNS}
+        columns = line_of(RunRecord.of(configuration, run, record, files))
+        row = {name: columns.get(name) for name in COLUMNS}
         row |= {"fingerprint": record["fingerprint"], "measured_on": devices.name_of(device)}
-        found, of_images = _measure_run(configuration, run, record, settings, device)
+        measured, of_images = _measure_run(configuration, run, record, settings, device)
         maps = {} if of_images is None or run.id != first[run.model] else _mapped(run, of_images, settings)
-        yield Measured(row | found, maps)
+        yield Measured(row | measured, maps)
 
 
 def _measure_run(
@@ -89,18 +89,18 @@ def _measure_run(
     task, network = build(run, load_data(configuration, run, record).arrays, device)
     load_weights(network, Path(run.directory))
     kept = record["reported"] is not None and as_validated(task) is not None
-    about = {"weights": "reported" if kept else "last"}
+    columns = {"weights": "reported" if kept else "last"}
     try:
         features, labels = features_of(network, task, settings)
     except SolverFailure as failure:
-        return {**about, "status": "solver failed", "failure": str(failure)}, None
-    about |= {"images": features.shape[0], "dimensions": features.shape[1]}
+        return {**columns, "status": "solver failed", "failure": str(failure)}, None
+    columns |= {"images": features.shape[0], "dimensions": features.shape[1]}
     if not np.isfinite(features).all():
-        return {**about, "status": "not finite"}, None
+        return {**columns, "status": "not finite"}, None
     assigned, silhouette = cluster(features, settings)
     if silhouette is None:
-        return {**about, "status": "collapsed"}, None
-    return {**about, "silhouette": silhouette, "status": "measured"}, (features, labels, assigned)
+        return {**columns, "status": "collapsed"}, None
+    return {**columns, "silhouette": silhouette, "status": "measured"}, (features, labels, assigned)
 
 
 def _mapped(run: Run, of_images: OfImages, settings: FeatureSettings) -> dict[str, NDArray]:
@@ -122,14 +122,14 @@ def features_of(network: nn.Module, task: AnyTask, settings: FeatureSettings) ->
     """
     network.eval()
     layer = LAYERS[settings.layer]
-    found, classes, left = [], [], settings.images
+    parts, classes, left = [], [], settings.images
     for images, labels in _batches(task, settings.split):
-        found.append(getattr(output_of(network, images[:left]), layer).flatten(1).double().cpu())
+        parts.append(getattr(output_of(network, images[:left]), layer).flatten(1).double().cpu())
         classes.append(labels[:left].cpu())
-        left -= len(found[-1])
+        left -= len(parts[-1])
         if left <= 0:
             break
-    features = torch.cat(found).numpy()
+    features = torch.cat(parts).numpy()
     if settings.standardise and np.isfinite(features).all():
         features = StandardScaler().fit_transform(features)
     return features, torch.cat(classes).numpy()

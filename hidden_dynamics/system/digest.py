@@ -57,13 +57,13 @@ def _places(names: Iterable[str]) -> list[Place]:
 
 @functools.cache
 def _reached(root: Place) -> frozenset[Place]:
-    found, waiting = set(), [root]
+    places, waiting = set(), [root]
     while waiting:
         place = waiting.pop()
-        if place not in found:
-            found.add(place)
+        if place not in places:
+            places.add(place)
             waiting += [other for _, other in _references(place)]
-    return frozenset(found)
+    return frozenset(places)
 
 
 @functools.cache
@@ -104,14 +104,14 @@ def _references(place: Place) -> list[tuple[str, Place]]:
     content = _read(module)
     nodes = [node for statement in content.definitions[own_name] for node in ast.walk(statement)]
     within = imports_of(module, nodes)
-    imports, found = content.imports | within, {name: place_of(origin) for name, origin in within.items()}
+    imports, named = content.imports | within, {name: place_of(origin) for name, origin in within.items()}
     for node in nodes:
         name, *attributes = _dotted(node) or [""]
         if name in content.definitions and name not in within and name != own_name:
-            found[name] = (module, name)
+            named[name] = (module, name)
         elif name in imports:
-            found[".".join([name, *attributes])] = place_of(".".join([imports[name], *attributes]))
-    return sorted((spelt, other) for spelt, other in found.items() if not _is_neutral(other))
+            named[".".join([name, *attributes])] = place_of(".".join([imports[name], *attributes]))
+    return sorted((spelt, other) for spelt, other in named.items() if not _is_neutral(other))
 
 
 def _is_neutral(place: Place) -> bool:
@@ -178,18 +178,18 @@ def _read(module: str) -> Module:
 
 def imports_of(module: str, nodes: Iterable[ast.AST]) -> dict[str, str]:
     """The dotted name of what each import among the nodes brings, by the name that it is given here."""
-    found = {}
+    origins = {}
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.split(".")[0]
-                found[name] = alias.name if alias.asname else name
+                origins[name] = alias.name if alias.asname else name
         elif isinstance(node, ast.ImportFrom):
             origin = _absolute(module, node)
-            found |= {alias.asname or alias.name: f"{origin}.{alias.name}" for alias in node.names}
-            if "*" in found and path_of(origin) is not None:
+            origins |= {alias.asname or alias.name: f"{origin}.{alias.name}" for alias in node.names}
+            if "*" in origins and path_of(origin) is not None:
                 raise UserError(f"{path_of(module)}: line {node.lineno}: import the names that are used, not all (*).")
-    return found
+    return origins
 
 
 def _absolute(module: str, statement: ast.ImportFrom) -> str:

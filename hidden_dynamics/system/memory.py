@@ -31,8 +31,8 @@ def of_this_machine(root: Path = Path("/")) -> int:
     they are in (a container, a job of SLURM's), if these are fewer."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     groups, mounted = root / "proc/self/cgroup", root / "sys/fs/cgroup"
-    if groups.exists() and (found := re.search("^0::/(.*)", groups.read_text(), re.MULTILINE)):
-        for directory in (mounted / found[1], *(mounted / found[1]).parents):
+    if groups.exists() and (group := re.search("^0::/(.*)", groups.read_text(), re.MULTILINE)):
+        for directory in (mounted / group[1], *(mounted / group[1]).parents):
             file = directory / "memory.max"
             if directory.is_relative_to(mounted) and file.is_file() and (text := file.read_text().strip()).isdigit():
                 limits.append(int(text))
@@ -42,7 +42,7 @@ def of_this_machine(root: Path = Path("/")) -> int:
 def peak() -> int:
     """The MB that this process had at most until now."""
     status = Path("/proc/self/status")
-    if status.exists() and (found := re.search(r"VmHWM:\s*(\d+) kB", status.read_text())):
-        return int(found[1]) * 1024 // 10**6
+    if status.exists() and (match := re.search(r"VmHWM:\s*(\d+) kB", status.read_text())):
+        return int(match[1]) * 1024 // 10**6
     unit = 1 if platform.system() == "Darwin" else 1024  # of the next line, in which a parent's peak counts, too
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 10**6

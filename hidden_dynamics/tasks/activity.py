@@ -104,8 +104,8 @@ class ActivityRecognition(PartlyObserved):
         probabilities = torch.softmax(logits[:, labelled].double(), -1).cpu().numpy()
         if part == "test":
             answers, rows = torch.from_numpy(probabilities.mean(0)), batch.targets.series[labelled]
-            found = {"right": answers.argmax(1) == batch.labels[labelled].cpu(), "labelled": torch.ones(len(rows))}
-            added = {name: sums(each, rows, batch.targets.size).astype(np.uint8) for name, each in found.items()}
+            of_rows = {"right": answers.argmax(1) == batch.labels[labelled].cpu(), "labelled": torch.ones(len(rows))}
+            added = {name: sums(values, rows, batch.targets.size).astype(np.uint8) for name, values in of_rows.items()}
             self.items = added | {"window": self.parts[part].astype(np.int32)}
         truth, scores = of_samples(self.settings.scores, batch.labels[labelled].cpu().numpy(), probabilities)
         met = np.unique(truth)

@@ -50,8 +50,8 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
             losses.append(functional.cross_entropy(logits.flatten(0, 1), targets.flatten()).item() * len(piece))
             of_words.append(functional.cross_entropy(logits.movedim(2, 1), targets, reduction="none").detach().sum(0))
             right.append((logits.argmax(2) == targets)[-self.letters :].sum(0).to(torch.uint8))
-        found = {"loss": of_words, "right": right}  # the sum over a word's steps; of its letters, those recalled
-        self.items = {name: torch.cat(parts).cpu().numpy() for name, parts in found.items()}
+        of_items = {"loss": of_words, "right": right}  # the sum over a word's steps; of its letters, those recalled
+        self.items = {name: torch.cat(parts).cpu().numpy() for name, parts in of_items.items()}
         return {"test_loss": sum(losses) / len(self.test_letters)}
 
     @property

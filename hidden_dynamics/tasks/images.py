@@ -93,7 +93,7 @@ class ImageClassification(
     @property
     def naive(self) -> naive_scores.Scores:
         scores = [naive_scores.of_labels(split, labels) for split, labels in self.labels.items()]
-        return {metric: found for each in scores for metric, found in each.items()}
+        return {metric: baselines for metrics in scores for metric, baselines in metrics.items()}
 
     def evaluation_batches(self, split: str) -> Iterator[Images]:
         """Images or their central crops, (batch, channels, H, W) in [0, 1], and labels (batch,) of "validation" or
@@ -137,6 +137,6 @@ def _maps(images: np.ndarray) -> np.ndarray:
 
 def _check_room(settings: Settings, shape: tuple[int, ...]) -> None:
     for name, most in {"crop": min(shape[2:]), "pad": min(shape[2:]), "validation": shape[0] - 1}.items():
-        if (found := getattr(settings, name)) > most:
+        if (value := getattr(settings, name)) > most:
             key = f"settings.{name}"
-            raise UserError(f"the task: {key}: found {found}, expected at most {most} with these images", key=key)
+            raise UserError(f"the task: {key}: found {value}, expected at most {most} with these images", key=key)

@@ -88,12 +88,12 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
     def naive(self) -> naive_scores.Scores:
         """The frequencies of the training text, each word's count raised by one: none is impossible."""
         counts = torch.bincount(self.texts["train"], minlength=self.vocabulary_size).double() + 1
-        found: naive_scores.Scores = {}
+        scores: naive_scores.Scores = {}
         for split in self.batch_sizes:
             loss = -(counts / counts.sum()).log()[self._asked(split)].mean()
-            found[f"{split}_loss"] = {naive_scores.FREQUENCIES: loss.item()}
-            found[f"{split}_perplexity"] = {naive_scores.FREQUENCIES: loss.exp().item()}
-        return found
+            scores[f"{split}_loss"] = {naive_scores.FREQUENCIES: loss.item()}
+            scores[f"{split}_perplexity"] = {naive_scores.FREQUENCIES: loss.exp().item()}
+        return scores
 
     def _asked(self, split: str) -> Tensor:
         """The words that are to be predicted of a text."""

@@ -122,9 +122,9 @@ class SporadicForecasting(
         mean, logvar = self._predicted(part, network, targets.series, self.rows.times[targets.rows])
         if part == "test":
             (square, nats), mask = self._errors(part, mean, logvar), self.rows.mask[targets.rows]
-            found, ids = {"squared_error": square, "negll": nats, "observed": mask}, self.ids[self.parts[part]]
-            added = {name: np.where(mask, each, 0).reshape(len(ids), -1).sum(1) for name, each in found.items()}
-            self.items = {name: each.astype(np.float32) for name, each in added.items()} | {"id": ids}
+            of_rows, ids = {"squared_error": square, "negll": nats, "observed": mask}, self.ids[self.parts[part]]
+            added = {name: np.where(mask, values, 0).reshape(len(ids), -1).sum(1) for name, values in of_rows.items()}
+            self.items = {name: values.astype(np.float32) for name, values in added.items()} | {"id": ids}
         return self._scores(part, mean, logvar)
 
     def _scores(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> Metrics:

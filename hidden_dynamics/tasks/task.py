@@ -136,8 +136,8 @@ def as_validated(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
 
 def schedule_of(task: AnyTask, training: Training, seed: int) -> AnySchedule:
     """The task's schedule; a `UserError` where it is of a class of the user's own."""
-    own = task.schedule(training, seed)
-    if type(own) not in (Schedule, SegmentSchedule):
-        text = f"{type(task).__name__}.schedule gives a {type(own).__name__}, of which it is unknown whether a longer "
-        raise UserError(f"{text}training begins alike: expected is a class of {Schedule.__module__}, add it there.")
-    return own
+    schedule = task.schedule(training, seed)
+    if type(schedule) not in (Schedule, SegmentSchedule):
+        text = f"{type(task).__name__}.schedule gives a {type(schedule).__name__}, of which it is unknown whether a "
+        raise UserError(f"{text}longer training begins alike: expected is a class of {Schedule.__module__}.")
+    return schedule
