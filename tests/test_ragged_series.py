@@ -10,14 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from hidden_dynamics.data import (
-    folds,
-    intensive_care_stays,
-    ornstein_uhlenbeck,
-    ragged,
-    tagged_movements,
-    ushcn,
-)
+from hidden_dynamics.data import folds, intensive_care_stays, ornstein_uhlenbeck, ragged, tagged_movements, ushcn
 from hidden_dynamics.data.generated import LIKE
 from hidden_dynamics.data.streams import generator
 

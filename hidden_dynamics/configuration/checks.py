@@ -132,8 +132,8 @@ def _method(dotted: str, name: str) -> Definition | None:
 def _named(configuration: Configuration, run: Run, wrong: Mistake) -> UserError:
     """The mistake with its file and key: where the last layer that holds its name sets it."""
     part, _, rest = wrong.key.partition(".")
-    own = ["models", run.model] if part == "hyperparameters" else []
-    key, names = ".".join([run.task, *own, wrong.key]), set((rest or part).split(".")[-1:])
+    prefixed = ["models", run.model] if part == "hyperparameters" else []
+    key, names = ".".join([run.task, *prefixed, wrong.key]), set((rest or part).split(".")[-1:])
     places = places_of(configuration, run, names)
     file = places[-1] if places else "config/tasks.yaml"
     prefix = {"config.yaml": "overrides.tasks.", "config/scales.yaml": f"{configuration.scale_name}.tasks."}

@@ -61,7 +61,7 @@ def place_in(module: str, node: ast.expr) -> str:
 def find(dotted: str) -> Definition | None:
     """A class or function of this project, or of the user's, wherever it is imported from; None of another's."""
     module, name = place_of(dotted)
-    named = [each for each in _statements(module) if isinstance(each, DEFINING) and each.name == name]
+    named = [node for node in _statements(module) if isinstance(node, DEFINING) and node.name == name]
     return Definition(module, named[-1]) if named else None
 
 
@@ -73,10 +73,10 @@ def names_of(module: str) -> dict[str, Any]:
     for name, place in _imports(module).items():
         if (value := _imported(place)) is not None:
             names[name] = value
-    for each in _statements(module):
-        if isinstance(each, (*DEFINING, ast.Assign, ast.AnnAssign)):
+    for statement in _statements(module):
+        if isinstance(statement, (*DEFINING, ast.Assign, ast.AnnAssign)):
             try:
-                exec(compile(ast.Module([each], []), f"<{module}>", "exec"), names)
+                exec(compile(ast.Module([statement], []), f"<{module}>", "exec"), names)
             except Exception:  # it needs what is missing
                 continue
     names |= RANGES if module == CHOICES else {}
@@ -107,10 +107,10 @@ def line_of(dotted: str) -> tuple[Definition, ...]:
 
 def method(line: Sequence[Definition], name: str) -> tuple[Definition, Sequence[Definition]] | None:
     """The first of this name in a line of classes, and the line that follows its class."""
-    for place, owner in enumerate(line):
-        for each in owner.node.body:
-            if isinstance(each, ast.FunctionDef) and each.name == name:
-                return Definition(owner.module, each), line[place + 1 :]
+    for number, owner in enumerate(line):
+        for node in owner.node.body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                return Definition(owner.module, node), line[number + 1 :]
     return None
 
 
@@ -154,7 +154,7 @@ def _own(module: str, init: ast.FunctionDef) -> Fields:
     """The arguments that a constructor names, after `self`."""
     by_place, by_name = [*init.args.posonlyargs, *init.args.args][1:], init.args.kwonlyargs
     required = by_place[: len(by_place) - len(init.args.defaults)]
-    required += [each for each, default in zip(by_name, init.args.kw_defaults, strict=True) if default is None]
+    required += [argument for argument, default in zip(by_name, init.args.kw_defaults, strict=True) if default is None]
     return {e.arg: (_type(module, e.annotation), ... if e in required else None) for e in [*by_place, *by_name]}
 
 

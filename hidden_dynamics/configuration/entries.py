@@ -99,11 +99,11 @@ def _explained(error: ValidationError, content: object, origin: str, key: str) -
     keys = _keys(problems[0], content)
     alike = (problem for problem in problems if _keys(problem, content) == keys)
     texts = dict.fromkeys(problem["msg"].removeprefix("Value error, ") for problem in alike)
-    where, value = ".".join(filter(None, [key, *keys])), problems[0]["input"]
+    key_path, value = ".".join(filter(None, [key, *keys])), problems[0]["input"]
     found = "" if problems[0]["type"] in ("missing", "unknown_key") else f"found {value!r:.{LONGEST}}: "
     meant = closest(value, re.findall("'([^']+)'", problems[0].get("ctx", {}).get("expected", "")))
     text = f"{found}{' or: '.join(texts)}{meant and f'.{meant}'}"
-    return UserError(f"{origin}: {where or '(top level)'}: {text}", file=origin, key=where)
+    return UserError(f"{origin}: {key_path or '(top level)'}: {text}", file=origin, key=key_path)
 
 
 def _keys(problem: ErrorDetails, content: Any) -> list[str]:

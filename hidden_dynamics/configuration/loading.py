@@ -343,8 +343,8 @@ def _check_names(c: Configuration) -> None:
             known(model.control_of, c.tasks[task].models, "model", f"config/models.yaml: {name}.control_of")
     for name, variant in c.variants.items():
         for what, names, entries in (("model", variant.models, c.models), ("task", variant.tasks, c.tasks)):
-            for one in names or ():
-                known(one, entries, what, f"config/variants.yaml: {name}.{what}s")
+            for entry in names or ():
+                known(entry, entries, what, f"config/variants.yaml: {name}.{what}s")
 
 
 def class_name(place: str) -> str:

@@ -38,9 +38,9 @@ def folds(count: int, number: int = FOLDS) -> list[Fold]:
     """
     random = np.random.RandomState(SEED)
     drawn = []
-    for place in range(number):
+    for position in range(number):
         others, test = _split(random, np.arange(count), 0.1)
-        drawn.append(_with_series(Fold(*_split(random, others, 0.2), test), place))
+        drawn.append(_with_series(Fold(*_split(random, others, 0.2), test), position))
     return drawn
 
 

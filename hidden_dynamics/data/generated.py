@@ -117,8 +117,8 @@ class Series(Entry):
         kinds = held(random, (ticks == 0) | (random.random(len(ticks)) < 1 / (self.lasting or math.inf)), self.kinds)
         mask = random.random(shape) < self.share
         mask[np.arange(len(mask)), random.integers(0, self.features, len(mask))] = True
-        usual, own = (random.standard_normal((count, self.features)) for count in (self.kinds, self.series))
-        values = usual[kinds] + NOISE * (own[series] + random.standard_normal(shape))
+        usual, of_series = (random.standard_normal((count, self.features)) for count in (self.kinds, self.series))
+        values = usual[kinds] + NOISE * (of_series[series] + random.standard_normal(shape))
         labels = {}
         if self.labels == "died":
             values[:, :5][random.random((len(values), 5)) < UNKNOWN] = -1

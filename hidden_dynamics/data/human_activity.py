@@ -99,8 +99,8 @@ def sequences(
         places: (reports, 3), metres.
     """
     coordinates = (tag[:, None] * len(AXES) + np.arange(len(AXES))).ravel()
-    each = np.repeat(np.arange(len(ids)), len(AXES))
-    arrays = ragged(ids[each], ticks[each], coordinates, places.ravel(), len(TAGS) * len(AXES), 1 / TICKS)
+    reports = np.repeat(np.arange(len(ids)), len(AXES))
+    arrays = ragged(ids[reports], ticks[reports], coordinates, places.ravel(), len(TAGS) * len(AXES), 1 / TICKS)
     _, first, row = np.unique(ids * (ticks.max() + 1) + ticks, return_index=True, return_inverse=True)
     classes = np.array(list(ACTIVITIES.values()))[activity]
     lowest = np.full(len(first), len(CLASSES))

@@ -83,10 +83,10 @@ def optimal(arrays: dict[str, np.ndarray], settings: Settings) -> tuple[np.ndarr
     targets = ragged.after(arrays, settings.until, TARGETS)
     mean, covariance, last = _filtered(arrays, settings)
     means, variances = np.empty((2, len(mean), TARGETS, FEATURES))
-    for place, rows in enumerate(targets.T):
+    for target, rows in enumerate(targets.T):
         later, spread = _moved(mean, covariance, arrays["times"][rows] - last, settings)
-        means[:, place] = later
-        variances[:, place] = np.diagonal(spread, axis1=1, axis2=2) + settings.noise**2
+        means[:, target] = later
+        variances[:, target] = np.diagonal(spread, axis1=1, axis2=2) + settings.noise**2
     return means, variances
 
 
@@ -111,9 +111,9 @@ def _filtered(arrays: dict[str, np.ndarray], settings: Settings) -> tuple[np.nda
     count, first = len(arrays["ids"]), ragged.starts(arrays["lengths"])
     mean, last = np.zeros((count, FEATURES)), np.zeros(count)
     covariance = np.tile(stationary(settings), (count, 1, 1))
-    for place in range(arrays["lengths"].max()):
-        here = np.flatnonzero(place < arrays["lengths"])
-        rows = first[here] + place
+    for number in range(arrays["lengths"].max()):
+        here = np.flatnonzero(number < arrays["lengths"])
+        rows = first[here] + number
         early = arrays["times"][rows] <= np.float32(settings.until)
         here, rows = here[early], rows[early]
         moved = _moved(mean[here], covariance[here], arrays["times"][rows] - last[here], settings)
@@ -140,8 +140,8 @@ def _candidates(random: np.random.Generator, settings: Settings) -> dict[str, np
     kept, spread = _moved(np.ones((1, FEATURES)), np.zeros((1, FEATURES, FEATURES)), np.array([STEP]), settings)
     paths = random.standard_normal((grid, count, FEATURES)) @ np.linalg.cholesky(spread[0]).T
     paths[0] = random.standard_normal((count, FEATURES)) @ np.linalg.cholesky(stationary(settings)).T
-    for place in range(1, grid):
-        paths[place] += kept * paths[place - 1]
+    for tick in range(1, grid):
+        paths[tick] += kept * paths[tick - 1]
     measured = paths + settings.noise * random.standard_normal(paths.shape)
     tenths, series, feature = places = np.nonzero(random.random(paths.shape) < settings.rate * STEP)
     return ragged.ragged(series, tenths, feature, measured[places], FEATURES, STEP)

@@ -30,14 +30,14 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
     """
     path = Path(path)
     arrays = {name: np.asarray(arrays[name]) for name in sorted(arrays)}
-    about = {
+    description = {
         "arrays": {name: {"dtype": array.dtype.str, "shape": list(array.shape)} for name, array in arrays.items()},
         "digest": digest(arrays),
         "provenance": dict(provenance),
     }
     try:
         with files.atomic(_about(path)) as handle:
-            handle.write(json.dumps(about, indent=2, sort_keys=True) + "\n")
+            handle.write(json.dumps(description, indent=2, sort_keys=True) + "\n")
         with files.atomic(path, "wb") as handle:
             # Not compressed: every training reads it, and zlib's versions make different bytes of the same arrays.
             # numpy gives every member the same date (1980), so that the file depends on the arrays alone.
@@ -53,8 +53,8 @@ def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, ob
     its arrays are not the `dataset`'s, prepared with these `settings`."""
     path = Path(path)
     try:
-        about = json.loads(_about(path).read_text(encoding="utf-8"))
-        expected, provenance = about["digest"], about["provenance"]
+        description = json.loads(_about(path).read_text(encoding="utf-8"))
+        expected, provenance = description["digest"], description["provenance"]
         with np.load(path, allow_pickle=False) as members:
             arrays = {name: members[name] for name in members.files}
         computed = digest(arrays)

@@ -63,8 +63,8 @@ def paragraphs() -> list[Paragraph]:
 def deal(given: Sequence[Paragraph]) -> dict[str, list[Paragraph]]:
     """Split paragraphs into train, validation and test, by their place alone."""
     splits: dict[str, list[Paragraph]] = {split: [] for split in text.SPLITS}
-    for place, paragraph in enumerate(given):
-        splits[TURNS[place // RUN % len(TURNS)]].append(paragraph)
+    for position, paragraph in enumerate(given):
+        splits[TURNS[position // RUN % len(TURNS)]].append(paragraph)
     return splits
 
 

@@ -65,9 +65,9 @@ def after(arrays: Mapping[str, np.ndarray], time: float, count: int) -> np.ndarr
     late = arrays["times"] > np.float32(time)
     there = np.add.reduceat(late, first, dtype=np.int64)
     if (there < count).any():
-        place = int(np.argmax(there < count))
+        short = int(np.argmax(there < count))
         raise UserError(
-            f"series {arrays['ids'][place]}: expected {count} rows after time {time:g}, found {there[place]}",
-            key=f"ID {arrays['ids'][place]}",
+            f"series {arrays['ids'][short]}: expected {count} rows after time {time:g}, found {there[short]}",
+            key=f"ID {arrays['ids'][short]}",
         )
     return (first + lengths - there)[:, None] + np.arange(count)

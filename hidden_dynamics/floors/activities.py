@@ -48,7 +48,7 @@ def neighbourhoods(observations: Observations) -> NDArray:
     """What was observed of each feature at a row's neighbours, (R, neighbours * D) float32; where it was not, what was
     last, or else is next, in the window; 0 where it never is. All rows of all windows, in any order."""
     order = np.argsort(observations.series.cpu().numpy(), kind="stable")  # by window, then time
-    values, mask = (each.cpu().numpy()[order] for each in (observations.values, observations.mask > 0))
+    values, mask = (array.cpu().numpy()[order] for array in (observations.values, observations.mask > 0))
     shape = (observations.size, WINDOW, values.shape[1])
     values, mask, rows = values.reshape(shape), mask.reshape(shape), np.arange(WINDOW)[:, None]
     last = np.maximum.accumulate(np.where(mask, rows, -1), 1)

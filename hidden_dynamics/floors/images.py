@@ -96,4 +96,4 @@ class Nearest:
 
     def _votes(self, near: NDArray) -> NDArray:
         weights = 1 - np.arange(near.shape[1]) / near.shape[1] ** 2 / 2  # together less than a vote apart
-        return np.stack([(weights * (near == one)).sum(1) for one in range(self.classes)], 1)
+        return np.stack([(weights * (near == kind)).sum(1) for kind in range(self.classes)], 1)

@@ -41,7 +41,7 @@ def summaries(observations: Observations) -> Summaries:
     np.maximum.at(greatest, places, seen)
     last[places] = seen
     mean, least, greatest = (
-        np.where(count > 0, each, np.nan) for each in (total / np.maximum(count, 1), least, greatest)
+        np.where(count > 0, statistic, np.nan) for statistic in (total / np.maximum(count, 1), least, greatest)
     )
     return Summaries(mean, least, greatest, last, count)
 
@@ -65,9 +65,9 @@ def _fitted(task: Mortality, name: str, candidates: dict[str, Any]) -> Fitted:
     how, model = chosen(candidates, all_x[:, known], np.concatenate(y), choice)
 
     def answer(batch: SeriesBatch) -> Prediction:
-        one = probabilities(model, np.hstack(summaries(batch.context))[:, known], 2)
+        shares = probabilities(model, np.hstack(summaries(batch.context))[:, known], 2)
         unknown = torch.full_like(batch.targets.values, torch.nan)  # it predicts no values
-        return Prediction.certain(unknown, torch.from_numpy(np.log(one[:, 1] / one[:, 0]))[None])
+        return Prediction.certain(unknown, torch.from_numpy(np.log(shares[:, 1] / shares[:, 0]))[None])
 
     scores = {metric: score for metric, score in measured(task, answer).items() if "interpolation" not in metric}
     return Fitted(name, how, f"{len(y[0])} patients of the training part", scores)

@@ -46,8 +46,8 @@ def ridge(
     in words; and their coefficients, fitted `again` on what was held out, too, or not."""
 
     def error(penalty: float) -> float:
-        return sum(held.error(own.solve(penalty)) for own, held in zip(fitted_on, held_out, strict=True))
+        return sum(held.error(train.solve(penalty)) for train, held in zip(fitted_on, held_out, strict=True))
 
     best = min(reversed(PENALTIES), key=error)  # of those that are as good the greatest
-    both = [own._replace(matrix=own.matrix + held.matrix) for own, held in zip(fitted_on, held_out, strict=True)]
-    return f"penalty {best:g} of the inputs' variances", [own.solve(best) for own in (both if again else fitted_on)]
+    both = [train._replace(matrix=train.matrix + held.matrix) for train, held in zip(fitted_on, held_out, strict=True)]
+    return f"penalty {best:g} of the inputs' variances", [part.solve(best) for part in (both if again else fitted_on)]

@@ -31,7 +31,7 @@ def of_frames(task: SpeechPrediction, seed: int) -> Fitted:
         for moments in [part.moments(task.seen)]
     ]
     how, (coefficients,) = ridge([train], others[:1])  # the validation part
-    validation, test = (own.error(coefficients) / own.size / BINS for own in others)
+    validation, test = (products.error(coefficients) / products.size / BINS for products in others)
     scores = {"validation_loss": validation, "test_loss": test}
     name = naive_scores.RIDGE if task.seen > 1 else naive_scores.RIDGE_AT_HAND
     return Fitted(name, how, f"{task.train_size} utterances of the training part", scores)

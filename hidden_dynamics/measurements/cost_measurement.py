@@ -54,13 +54,13 @@ def measure(
     """Two times and two memories of every run in every process, by column (hidden_dynamics.measurements.costs.COLUMNS);
     of runs of one task, a model each, which are held to that of the model `baseline`."""
     path = configuration.paths.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
-    about = described(configuration, runs[0].task, prepared.load(path).provenance, circumstances)
+    columns = described(configuration, runs[0].task, prepared.load(path).provenance, circumstances)
     implementations = {run.model: run.classes.get("core", run.classes["network"]) for run in runs}
-    about["reference_implementation"] = implementations[baseline]
+    columns["reference_implementation"] = implementations[baseline]
     for process in range(circumstances.processes):
         session = session_of(runs, path, circumstances)
         for run in runs:
-            row = {**about, **session.batches[run.model], "process": process, "task": run.task, "model": run.model}
+            row = {**columns, **session.batches[run.model], "process": process, "task": run.task, "model": run.model}
             row |= {
                 "label": configuration.models[run.model].label,
                 "size": run.spec["hyperparameters"].get("hidden_size"),
@@ -124,9 +124,9 @@ def resident_memory(run: Run, path: str, circumstances: Circumstances) -> dict[s
     """Peak bytes of a run's steps beyond what this process held before; for a process that did nothing else."""
     devices.set_arithmetic(circumstances.threads, run.spec["precision"])
     subject = subject_of(run, prepared.load(path).arrays, torch.device("cpu"), circumstances.batch_size)
-    one = first_batch(run, subject.task, 1)
+    first = first_batch(run, subject.task, 1)
     for step in ACTIONS.values():  # what the libraries load and the optimisers make at their first use does not count
-        step(subject, one)
+        step(subject, first)
     kinds = ("evaluation", "training")  # the smaller first: of a process, the system knows the highest peak only
     peaks = resident_beyond([functools.partial(ACTIONS[kind], subject, subject.batch) for kind in kinds])
     return {f"{kind}_memory": peak for kind, peak in zip(kinds, peaks, strict=True)}

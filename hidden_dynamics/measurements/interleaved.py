@@ -88,7 +88,7 @@ def interleaved(
             action()
     times = []
     for first in range(rounds):
-        order = [names[(first + place) % len(names)] for place in range(len(names))]
+        order = [names[(first + offset) % len(names)] for offset in range(len(names))]
         times.append({name: _seconds(actions[name], clock, wait) for name in order})
     return times
 

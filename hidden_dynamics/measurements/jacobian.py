@@ -35,8 +35,8 @@ def measure() -> Iterator[dict[str, Any]]:
     for core in CORES:
         for name, input_filter in FILTERS.items():
             for step, (autograd, *others) in enumerate(zip(*gradients(core, input_filter), strict=True), 1):
-                norms = [each.norm().item() for each in (autograd, *others)]
-                shares = [((autograd - each).norm() / max(autograd.norm(), each.norm())).item() for each in others[:2]]
+                norms = [gradient.norm().item() for gradient in (autograd, *others)]
+                shares = [((autograd - g).norm() / max(autograd.norm(), g.norm())).item() for g in others[:2]]
                 texts = [f"{norm:.4g}" for norm in norms] + [f"{share:.1e}" for share in shares]
                 yield dict(zip(COLUMNS, (core, name, step, *texts), strict=True))
 
@@ -66,7 +66,7 @@ def products(end: Tensor, matrix: Tensor, slope: Tensor, inverse: Tensor, carry:
         product.append(matrix @ dz)
         claimed.append(matrix @ claimed_dz + carry[k + 1] * inverse[k] * claimed_dz)
         to_input.append(slope[k] * product[-1] + carry[k + 1] * to_input[-1])
-    return tuple(torch.stack(each[::-1]) for each in (product, claimed, to_input))
+    return tuple(torch.stack(norms[::-1]) for norms in (product, claimed, to_input))
 
 
 def carried(input_filter: InputFilter, g: Tensor) -> Tensor:

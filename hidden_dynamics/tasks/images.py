@@ -76,8 +76,8 @@ class ImageClassification(
     def batch(self, epoch: int, indices: np.ndarray) -> Images:
         """Crops (batch, channels, crop, crop) in [0, 1] and labels (batch,)."""
         rows, columns = _places(self.seed, epoch, self.train_size, self.crops.shape[2], self.crops.shape[3])[indices].T
-        chosen, *place = (torch.from_numpy(array).to(self.crops.device) for array in (indices, rows, columns))
-        return self._values(self.crops[chosen, :, *place]), self.labels["train"][chosen]
+        chosen, *corner = (torch.from_numpy(array).to(self.crops.device) for array in (indices, rows, columns))
+        return self._values(self.crops[chosen, :, *corner]), self.labels["train"][chosen]
 
     def loss(self, network: ImageNetwork, batch: Images, part: str | None = None) -> Tensor:
         """Mean cross-entropy, in nats, and the network's penalty; `part` names what alternating training trains."""
@@ -102,7 +102,7 @@ class ImageClassification(
         if self.settings.evaluate_on == "crop":
             top, left = ((size - side) // 2 for size in images.shape[2:])
             images = images[:, :, top : top + side, left : left + side]
-        batches = zip(*(torch.split(each, EVALUATION_BATCH) for each in (images, self.labels[split])), strict=True)
+        batches = zip(*(torch.split(whole, EVALUATION_BATCH) for whole in (images, self.labels[split])), strict=True)
         return ((self._values(part), labels) for part, labels in batches)
 
     def measure(self, part: str, network: nn.Module) -> Metrics:

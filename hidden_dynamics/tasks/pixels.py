@@ -59,7 +59,7 @@ class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
     def evaluate(self, network: nn.Module) -> Metrics:
         """Mean cross-entropy and accuracy (a fraction) over the test set."""
         loss, correct, answers = 0.0, 0, list[Tensor]()
-        batches = (torch.split(each, TEST_BATCH) for each in (self.test_images, self.test_labels))
+        batches = (torch.split(whole, TEST_BATCH) for whole in (self.test_images, self.test_labels))
         for images, labels in zip(*batches, strict=True):
             logits = network(self._sequences(images))
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()

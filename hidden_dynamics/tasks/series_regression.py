@@ -62,7 +62,7 @@ class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, Series
         hours = (targets.times * end)[targets.rows_of_times()].numpy()
         edges = np.arange(float(np.floor(hours.min() / BIN)), float(np.ceil(hours.max() / BIN) + 1)) * BIN
         of_rows = {"sum": squares.sum(1).cpu().numpy(), "count": targets.mask.sum(1).cpu().numpy()}
-        added = {name: np.histogram(hours, edges, weights=each)[0] for name, each in of_rows.items()}
+        added = {name: np.histogram(hours, edges, weights=weights)[0] for name, weights in of_rows.items()}
         return {
             "error_time": edges.astype(np.float32),
             "error_sum": added["sum"],

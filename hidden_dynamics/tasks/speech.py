@@ -84,9 +84,9 @@ class SpeechPrediction(Task[nn.Module, Batch]):
         ridge = naive_scores.RIDGE if self.seen > 1 else naive_scores.RIDGE_AT_HAND
         answers = {naive_scores.REPEATED: torch.eye(*weights.shape, dtype=weights.dtype), ridge: weights}
         return {
-            f"{split}_loss": {naive_scores.BEST_CONSTANT: each.error_of_mean()}
-            | {name: each.error_of(answer) for name, answer in answers.items()}
-            for split, each in moments.items()
+            f"{split}_loss": {naive_scores.BEST_CONSTANT: of_split.error_of_mean()}
+            | {name: of_split.error_of(answer) for name, answer in answers.items()}
+            for split, of_split in moments.items()
         }
 
     def _mean_loss(self, network: nn.Module, utterances: "Utterances") -> float:

@@ -95,9 +95,9 @@ class SporadicForecasting(
         """The likelihood is that of the best constant with the best variance, per feature."""
         targets, context = self._targets(part), batch_of(self.rows, self.parts[part], self.until)
         values, mask = self.rows.values[targets.rows], self.rows.mask[targets.rows]
-        entries = [torch.from_numpy(each) for each in (targets.series, values, mask / mask.sum())]
+        entries = [torch.from_numpy(array) for array in (targets.series, values, mask / mask.sum())]
         observed = np.ma.array(values, mask=~mask, dtype=np.float64)
-        moments = [np.broadcast_to(each.filled(1), mask.shape) for each in (observed.mean(0), observed.var(0))]
+        moments = [np.broadcast_to(array.filled(1), mask.shape) for array in (observed.mean(0), observed.var(0))]
         nats = self._scores(part, moments[0], np.log(moments[1]))[f"{part}_negll"]
         return {
             f"{part}_mse": naive_scores.series_errors(context, *entries),
