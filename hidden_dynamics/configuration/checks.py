@@ -56,7 +56,7 @@ def _mistakes(configuration: Configuration, run: Run, seen: set[str]) -> Iterato
 
 
 def _overruled(configuration: Configuration, run: Run) -> Iterator[Mistake]:
-    """What the user sets, and a variant that is taken sets otherwise."""
+    """Settings of the user's that a variant which is taken overrules."""
     variants, of_task = configuration.variants, configuration.settings.overrides.tasks.get(run.task) or {}
     of_model = of_task.get("models", {}).get(run.model, {})
     for part in ("hyperparameters", "settings", "training"):
@@ -108,7 +108,7 @@ def _of_entry(name: str, kind: Any, content: Any) -> Iterator[Mistake]:
 
 
 def _unused(run: Run) -> Iterator[Mistake]:
-    """What of the training its task or network has no use for."""
+    """Settings of the training for which its task or network has no use."""
     training, task, network = run.spec["training"], run.classes["task_class"], run.classes["network"]
     schedule = _method(task, "schedule")
     segments = schedule is not None and "SegmentSchedule" in ast.unparse(schedule.node)

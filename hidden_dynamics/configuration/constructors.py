@@ -1,4 +1,4 @@
-"""What classes take, read from their source: the arguments of a constructor, with their types, as an entry.
+"""Arguments of constructors, with their types, as entries: read from the source of classes.
 
 No module is imported that needs a numerical library. Of such a module, those statements alone are evaluated that need
 nothing of what is missing: constants, types, entries of settings. What cannot be had so is not checked.
@@ -35,14 +35,14 @@ class Definition(NamedTuple):
 
 
 class Open(Entry):
-    """Of arguments that are not all known."""
+    """An entry of arguments that are not all known."""
 
     model_config = ConfigDict(extra="allow")
 
 
 @functools.cache
 def _statements(module: str) -> list[ast.stmt]:
-    """Of a module of this project, or of the user's beside it; none of another's."""
+    """The statements of a module of this project, or of the user's beside it; none of another's."""
     path = path_of(module)
     return ast.parse(path.read_text(encoding="utf-8")).body if path else []
 

@@ -102,7 +102,7 @@ class Configuration:
 
     @functools.cached_property
     def chosen_tasks(self) -> list[str]:
-        """Those that `only` names, of which all or some models, or sizes, are run."""
+        """The tasks that `only` names, of which all or some models, or sizes, are run."""
         return [name.partition("/")[0] for name in self.settings.only]
 
     @functools.cached_property

@@ -69,7 +69,7 @@ class Run:
 
     @property
     def epochs(self) -> float:
-        """How long it is to be trained."""
+        """The epochs that it is to be trained."""
         return self.spec["training"]["epochs"]
 
     @cached_property
@@ -206,7 +206,7 @@ def find(configuration: Configuration, task: str, sized_model: str, seed: int) -
 
 
 def extra_cases(configuration: Configuration) -> list[Case]:
-    """Those of the models that joined tasks in config/models.yaml: the user's own. Controls are none of them."""
+    """The cases of models that joined tasks in config/models.yaml, the user's own; without controls."""
     return [
         Case(task, model, size)
         for task, entry in configuration.tasks.items()
@@ -222,7 +222,7 @@ def seeds_are_blocks(configuration: Configuration, task: str, model: str) -> boo
 
 
 def resampled(configuration: Configuration, task: str, model: str) -> float:
-    """Where the data of seeds are random parts of the same data, n_test / n_train of a part; 0 where they are not."""
+    """The ratio n_test / n_train of a seed's data, where they are a random part of the same data; else 0."""
     return max((effect.resampled or 0.0 for effect in _effects(configuration, task, model)), default=0.0)
 
 

@@ -337,12 +337,12 @@ class Variant(Entry):
 
     @property
     def values(self) -> dict[str, Effect]:
-        """What each value sets, by the name that chooses it."""
+        """The effects, by the name of the value that chooses each."""
         return {"published": self.published, **({"released": self.released} if self.released else {}), **self.others}
 
     @property
     def prepares(self) -> bool:
-        """Whether it is of how data are prepared."""
+        """Whether a value of it changes how data are prepared."""
         return any(effect.data for effect in self.values.values())
 
     def concerns(self, task: str, model: str) -> bool:

@@ -130,7 +130,7 @@ class _Refused(Exception):
 
 
 class _MayPass(_Refused):
-    """What may pass: the same address is asked again, after so many seconds at least."""
+    """A refusal that may pass: the same address is asked again, after `wait` seconds at least."""
 
     def __init__(self, text: str, wait: float = 0.0):
         super().__init__(text)

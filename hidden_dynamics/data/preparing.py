@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.errors import UserError
 
@@ -47,8 +48,7 @@ def module_of(name: str, dataset: Dataset) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not dataset.module.startswith(error.name):
             raise  # the module is there; what it imports is not
-        file, key = "config/datasets.yaml", f"{name}.module"
-        raise UserError(f"{file}: {key}: there is no module {dataset.module!r}", file, key) from None
+        raise mistake(f"config/datasets.yaml: {name}.module", f"there is no module {dataset.module!r}") from None
 
 
 def provenance(

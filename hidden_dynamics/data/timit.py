@@ -37,8 +37,8 @@ Speakers = dict[str, dict[str, Path]]  # the sentences' files, by speaker and se
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """What `speech.pack` gives for train (3,640 utterances), validation (192) and test (400), each in the order of
-    speakers and sentences; below `raw` are TRAIN and TEST somewhere, in upper, lower or mixed case.
+    """The frames, as `speech.pack` has them, of train (3,640 utterances), validation (192) and test (400), in the
+    order of speakers and sentences; below `raw` are TRAIN and TEST somewhere, in upper, lower or mixed case.
 
     Raises:
         UserError: speakers or sentences are missing, or a recording cannot be used; the message names them.

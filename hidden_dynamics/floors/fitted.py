@@ -51,7 +51,7 @@ class Answering(nn.Module):
         return self.answer(*given)
 
     def predict(self, *given: Any) -> Any:
-        """What a task of forecasts asks."""
+        """The answer to a task of forecasts."""
         return self.answer(*given)
 
 
@@ -71,7 +71,7 @@ def fit(task: AnyTask, task_class: str, seed: int) -> list[Fitted]:
 
 @torch.no_grad()
 def measured(task: AnyTask, answer: Callable[..., Any]) -> Metrics:
-    """What a run measures of a network that answers so: of the validation part, where there is one, and of the test."""
+    """The metrics of a network that answers so: of the validation part, where there is one, and of the test."""
     network = Answering(answer)
     metrics = task.evaluate(network)
     return metrics | (validated.evaluate_test(network) if (validated := as_validated(task)) else {})
@@ -102,13 +102,13 @@ def by_the_last(count: int) -> Choice:
 
 
 def regressions(penalties: Sequence[float], *before: Any, **settings: Any) -> tuple[str, dict[str, Any]]:
-    """What logistic regressions are called, and one for each C, after these steps of scikit-learn's."""
+    """Logistic regressions after these steps of scikit-learn's: their name, and one for each C."""
     models = {c: LogisticRegression(C=c, **settings) for c in penalties}
     return "logistic regression", {f"C = {c:g}": make_pipeline(*map(clone, before), models[c]) for c in models}
 
 
 def boosted(iterations: Sequence[int], **settings: Any) -> tuple[str, dict[str, Any]]:
-    """What boosted trees are called, and some for each number of iterations."""
+    """Boosted trees: their name, and some for each number of iterations."""
     settings |= {"max_leaf_nodes": 15, "max_features": 0.3, "early_stopping": False}
     trees = {f"{n} iterations": HistGradientBoostingClassifier(max_iter=n, **settings) for n in iterations}
     return "gradient boosting", trees
@@ -133,7 +133,7 @@ def _likelihood(model: Any, x: NDArray, y: NDArray) -> float:
 
 
 def probabilities(model: Any, x: NDArray, classes: int) -> NDArray:
-    """Of the classes 0, ..., of which the model may know some, (n, classes or more); none is 0."""
+    """The probabilities (n, classes or more) of the classes 0, ..., of which the model may know some; none is 0."""
     known = model.classes_.astype(int)
     shares = np.full((len(x), max(classes, known.max() + 1)), LEAST)
     shares[:, known] = np.maximum(model.predict_proba(x), LEAST)

@@ -101,7 +101,7 @@ def _times(targets: Observations) -> NDArray:
 
 
 def _products(x: NDArray, values: NDArray, weights: NDArray) -> list[Products]:
-    """Of each feature of the values (R, D), by its weights."""
+    """The products of each feature of the values (R, D), by its weights."""
     rows = [(weights[:, feature] > 0, feature) for feature in range(values.shape[1])]
     return [Products.of(x[seen], values[seen, feature, None], weights[seen, feature]) for seen, feature in rows]
 

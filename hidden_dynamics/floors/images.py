@@ -36,7 +36,7 @@ def neighbours(task: PixelClassification, seed: int) -> Fitted:
 
 
 def neighbours_of_crops(task: ImageClassification, seed: int) -> Fitted:
-    """Of all images the central crop, without augmentation."""
+    """The nearest central crops of the training images, without augmentation."""
     side, corner = task.settings.crop, (task.crops.shape[2] - 1) // 2
 
     def vectors(images: Tensor) -> NDArray:

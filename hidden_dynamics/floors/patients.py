@@ -20,7 +20,7 @@ ITERATIONS = (50, 100, 150, 200)
 
 
 class Summaries(NamedTuple):
-    """Of each series and feature, (N, D): what was observed of it; NaN where nothing was."""
+    """Statistics of what was observed of each series and feature, (N, D); NaN where nothing was."""
 
     mean: NDArray
     least: NDArray

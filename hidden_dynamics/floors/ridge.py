@@ -17,7 +17,7 @@ class Products(NamedTuple):
 
     @classmethod
     def of(cls, x: NDArray, y: NDArray, weights: NDArray | None = None) -> "Products":
-        """Of x (n, p - 1) and y (n, q), each example by its weight (n,)."""
+        """The products of x (n, p - 1) and y (n, q), each example by its weight (n,)."""
         pair = np.concatenate([x, np.ones((len(x), 1)), y], 1, dtype=np.float64)
         return cls((pair if weights is None else weights[:, None] * pair).T @ pair, x.shape[1] + 1)
 

@@ -51,7 +51,7 @@ def of_sums(task: Adding, seed: int) -> Fitted:
 
 
 def of_letters(task: Copying, seed: int) -> Fitted:
-    """Of each step a linear map of the whole sequence: it solves the task, which asks for memory and for nothing else.
+    """A linear map of the whole sequence for each step: it solves the task, which asks for memory and for nothing else.
     What never differs from sequence to sequence is left out of what it sees, and is answered where it is the answer."""
     inputs, targets = task.batch(0, (0, WORDS))
     x, y = _whole(inputs), targets.numpy()
@@ -77,7 +77,7 @@ def _whole(x: Tensor) -> NDArray:
 
 
 def _scores(task: Adding | Copying, answer: Callable[[Tensor], Tensor], count: int) -> Metrics:
-    """Of the test set; and of sequences of training on which nothing was fitted, as a network's are new, too."""
+    """Scores on the test set, and on sequences of training on which nothing was fitted, as a network's are new, too."""
     any_task: AnyTask = task
     train_loss = any_task.loss(Answering(answer), task.batch(0, (2, count))).item()
     return {"train_loss": train_loss} | measured(task, answer)

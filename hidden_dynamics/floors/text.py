@@ -29,7 +29,7 @@ def trigram(task: LanguageModelling, seed: int) -> Fitted:
 
 
 class Discounted(NamedTuple):
-    """Of each history, a row, the share of each word, and what is left for the order below; an empty row leaves all."""
+    """The share of each word after each history, a row, and what is left for the order below: of an empty row, all."""
 
     shares: csr_matrix
     left: NDArray

@@ -35,7 +35,7 @@ class Circumstances(NamedTuple):
 
 
 class Session(NamedTuple):
-    """What one process measured.
+    """The measurements of one process.
 
     Attributes:
         batches: of each model, its columns on the batch.

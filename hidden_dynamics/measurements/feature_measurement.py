@@ -35,7 +35,6 @@ from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
 
 LAYERS = {"pooled": "features", "state": "state"}  # of an `ImageOutput`
-OfImages = tuple[NDArray, NDArray, NDArray]  # their features, classes and clusters
 
 
 class Measured(NamedTuple):
@@ -71,8 +70,8 @@ def measure(
         columns = line_of(RunRecord.of(configuration, run, record, files))
         row = {name: columns.get(name) for name in COLUMNS}
         row |= {"fingerprint": record["fingerprint"], "measured_on": devices.name_of(device)}
-        measured, of_images = _measure_run(configuration, run, record, settings, device)
-        maps = {} if of_images is None or run.id != first[run.model] else _mapped(run, of_images, settings)
+        mapped = run.id == first[run.model]
+        measured, maps = _measure_run(configuration, run, record, settings, device, mapped)
         yield Measured(row | measured, maps)
 
 
@@ -82,10 +81,11 @@ def _measure_run(
     record: Mapping[str, object],
     settings: FeatureSettings,
     device: torch.device,
-) -> tuple[dict[str, Any], OfImages | None]:
-    """The run's row and, where its features fall into clusters, what is mapped of them."""
+    mapped: bool,
+) -> tuple[dict[str, Any], dict[str, NDArray]]:
+    """The run's row and, where it is to be mapped and its features fall into clusters, its maps."""
     if record["status"] != "finished":
-        return {"status": record["status"]}, None
+        return {"status": record["status"]}, {}
     task, network = build(run, load_data(configuration, run, record).arrays, device)
     load_weights(network, Path(run.directory))
     kept = record["reported"] is not None and as_validated(task) is not None
@@ -93,22 +93,18 @@ def _measure_run(
     try:
         features, labels = features_of(network, task, settings)
     except SolverFailure as failure:
-        return {**columns, "status": "solver failed", "failure": str(failure)}, None
+        return {**columns, "status": "solver failed", "failure": str(failure)}, {}
     columns |= {"images": features.shape[0], "dimensions": features.shape[1]}
     if not np.isfinite(features).all():
-        return {**columns, "status": "not finite"}, None
+        return {**columns, "status": "not finite"}, {}
     assigned, silhouette = cluster(features, settings)
     if silhouette is None:
-        return {**columns, "status": "collapsed"}, None
-    return {**columns, "silhouette": silhouette, "status": "measured"}, (features, labels, assigned)
-
-
-def _mapped(run: Run, of_images: OfImages, settings: FeatureSettings) -> dict[str, NDArray]:
-    (features, labels, assigned), most = of_images, settings.embedded
-    embedding = embed(features[:most], settings)
-    if embedding is None:
-        return {}
-    return {"labels": labels[:most], f"{run.model}.embedding": embedding, f"{run.model}.clusters": assigned[:most]}
+        return {**columns, "status": "collapsed"}, {}
+    maps, most = {}, settings.embedded
+    if mapped and (embedding := embed(features[:most], settings)) is not None:
+        maps = {"labels": labels, f"{run.model}.clusters": assigned}
+        maps = {name: array[:most] for name, array in maps.items()} | {f"{run.model}.embedding": embedding}
+    return {**columns, "silhouette": silhouette, "status": "measured"}, maps
 
 
 @torch.no_grad()

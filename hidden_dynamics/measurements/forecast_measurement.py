@@ -72,7 +72,7 @@ class Calibrator:
     places: int
 
     def calibrate(self, runs: list[Run]) -> Iterator[Calibration]:
-        """What is measured so far, after each measurement; the last has all runs. A `UserError` where a run cannot be
+        """The calibration so far, after each measurement; the last has all runs. A `UserError` where a run cannot be
         measured."""
         groups = dict[str, list[Run]]()
         for run in runs:
@@ -92,7 +92,7 @@ class Calibrator:
                 )
 
     def _measured(self, run: Run, preload: list[str]) -> Cost:
-        """In a process of its own, whose memory is that of this run."""
+        """A run's cost, from a process of its own, whose memory is that of this run."""
         given = self.configuration, run, self.device, self.threads
         cost = Cost(**in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload))
         print(f"{run.id}: {cost.seconds:.3g} s", flush=True)

@@ -102,5 +102,5 @@ def _seconds(action: Callable[[], object], clock: Callable[[], float], wait: Cal
 
 
 def ratios_within_rounds(times: Sequence[Mapping[Name, float]], name: Name, baseline: Name) -> list[float]:
-    """Of each round, how many times as long as the baseline something took."""
+    """The ratio of an action's time to the baseline's, in each round."""
     return [seconds[name] / seconds[baseline] for seconds in times]

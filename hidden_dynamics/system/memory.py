@@ -4,7 +4,6 @@ import ctypes
 import os
 import platform
 import re
-import resource
 from pathlib import Path
 
 NEUTRAL = "what happens to freed memory changes no result"
@@ -39,10 +38,11 @@ def of_this_machine(root: Path = Path("/")) -> int:
     return min(limits) // 10**6
 
 
+def status(field: str) -> int:
+    """Bytes of a field of /proc/self/status: VmRSS, what this process holds, or VmHWM, the most that it held."""
+    return int(Path("/proc/self/status").read_text(encoding="utf-8").split(f"{field}:")[1].split()[0]) * 1024
+
+
 def peak() -> int:
-    """The MB that this process had at most until now."""
-    status = Path("/proc/self/status")
-    if status.exists() and (match := re.search(r"VmHWM:\s*(\d+) kB", status.read_text())):
-        return int(match[1]) * 1024 // 10**6
-    unit = 1 if platform.system() == "Darwin" else 1024  # of the next line, in which a parent's peak counts, too
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 10**6
+    """The MB that this process had at most until now; getrusage's would include those of the process forked from."""
+    return status("VmHWM") // 10**6

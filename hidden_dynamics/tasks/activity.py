@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""What a person with four tags is doing, at every time (ACE-NODE, Section 4.5)."""
+"""Activity recognition: what a person with four tags is doing, at every time (ACE-NODE, Section 4.5)."""
 
 from dataclasses import replace
 from typing import Literal
@@ -77,7 +77,7 @@ class ActivityRecognition(PartlyObserved):
         return replace(batch, labels=batch.labels.clamp(min=0))
 
     def _labels(self, chosen: np.ndarray, targets: Observations) -> Tensor:
-        """Of the targets, which are all rows of the chosen windows, in the order of time, then window."""
+        """The labels of the targets: of all rows of the chosen windows, in the order of time, then window."""
         within = np.argsort(np.argsort(targets.series.numpy(), kind="stable"), kind="stable")
         return torch.from_numpy(self.activity[chosen].ravel()[within])
 

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""What an evaluation says of each item of a test set, in arrays that are small enough to be kept of every run."""
+"""Answers of an evaluation, item by item of a test set, in arrays that are small enough to be kept of every run."""
 
 from collections.abc import Mapping
 

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""What tasks of partly observed series share: their split, the scale of their values, their batches.
+"""Tasks of partly observed series: their split, the scale of their values, their batches.
 
 Mortality, regression and activity recognition of Rubanova et al. (NeurIPS 2019), which ACE-NODE (Sections 4.3 to 4.5)
 follows.
@@ -32,13 +32,13 @@ WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch w
 
 
 class Settings(Entry):
-    """What a task's `settings` may be; but for `split`, all must be given."""
+    """The settings of a task; all but `split` must be given."""
 
     validation: Annotated[float, Field(ge=0, lt=1)]
     split: Literal["once", "by_seed"] = "once"
 
     def split_seed(self, seed: int) -> int:
-        """What a run of this seed splits its series by."""
+        """The seed that a run of this seed splits its series by."""
         return seed if self.split == "by_seed" else SPLIT_SEED
 
 
@@ -54,7 +54,7 @@ Answer = TypeVar("Answer")
 
 
 class SeriesNetwork(Protocol[Seen, Answer]):
-    """What a task asks of a network of irregular series, by what it sees and what it answers."""
+    """A network of irregular series, as tasks use it, by what it sees and what it answers."""
 
     def __call__(self, batch: Seen, /) -> Answer: ...
 
@@ -160,7 +160,7 @@ class PartlyObserved(SplitSeries[LatentSeriesNetwork, SeriesBatch]):
             return self._measure(part, network)
 
     def _errors_of_series(self, values: Tensor, targets: Observations) -> np.ndarray:
-        """Of each series what the released MSE is the mean of, (N,), averaged over samples."""
+        """The terms (N,) of which the released MSE is the mean, one for each series, averaged over samples."""
         errors = (values - targets.values).square().mean(0) * entry_weights(targets)
         return sums(errors, targets.series, targets.size) * targets.size
 
@@ -187,7 +187,7 @@ class IntensiveCare(PartlyObserved):
 
 @contextlib.contextmanager
 def drawn_anew(device: torch.device) -> Generator[None]:
-    """Within it, torch's generators start anew, and afterwards they are where they were: what is latent is drawn in
+    """A block in which torch's generators start anew; afterwards they are where they were: what is latent is drawn in
     evaluations too, and training goes on as if nothing had been measured."""
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(EVALUATION_SEED)

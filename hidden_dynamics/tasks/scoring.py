@@ -1,4 +1,4 @@
-"""How good probabilities of classes are, as fractions; not a number where that is not defined.
+"""Scores of probabilities of classes, as fractions; not a number where one is not defined.
 
 The two areas are written out, because to import scikit-learn takes a training longer than to use it.
 """
@@ -52,7 +52,7 @@ def _defined(truth: np.ndarray, scores: np.ndarray) -> bool:
 
 
 def _by_score(truth: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many are 1, and how many 0, at each score that occurs, the lowest first."""
+    """The counts of 1 and of 0 at each score that occurs, the lowest first."""
     place, counts = np.unique(scores, return_inverse=True, return_counts=True)[1:]
     ones = np.bincount(place, truth)
     return ones, counts - ones

@@ -128,7 +128,7 @@ class Utterances:
         return self._gather(inputs.flatten()).view(*inputs.shape, BINS), lengths, self._gather(targets)
 
     def moments(self, frames: int) -> "Moments":
-        """Of what answers see, the frame at hand, as many before it as make `frames`, and 1, and of the targets."""
+        """The moments of what answers see (frames up to that at hand, and 1) and of the targets."""
         inputs, size = frames * BINS + 1, 0
         products = torch.zeros(inputs + BINS, inputs + BINS, dtype=torch.float64)
         for start, length in zip(self.starts, self.lengths, strict=True):

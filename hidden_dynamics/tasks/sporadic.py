@@ -128,7 +128,7 @@ class SporadicForecasting(
         return self._scores(part, mean, logvar)
 
     def _scores(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> Metrics:
-        """Of the observed entries of a part's targets, which `mean` and `logvar` (n, D) predict."""
+        """The scores of `mean` and `logvar` (n, D), on the observed entries of a part's targets."""
         mask, (square, nats) = self.rows.mask[self._targets(part).rows], self._errors(part, mean, logvar)
         return {f"{part}_mse": float(square[mask].mean()), f"{part}_negll": float(nats[mask].mean())}
 

@@ -1,4 +1,4 @@
-"""What a task is: its batches, its loss, its evaluation, and what it may say of itself beside them."""
+"""The contract of tasks: batches, loss, evaluation, and what a task may say of itself beside them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -64,11 +64,11 @@ class Task(ABC, Generic[Net, Batch]):
 
     @abstractmethod
     def loss(self, network: Net, batch: Batch) -> Tensor:
-        """What training makes smaller, ()."""
+        """The loss that training makes smaller, ()."""
 
     @abstractmethod
     def evaluate(self, network: Net) -> Metrics:
-        """What is measured of the network, which is in evaluation mode: {"test_loss": ..., ...} over the test set."""
+        """The metrics of a network in evaluation mode: {"test_loss": ..., ...} over the test set."""
 
     def schedule(self, training: Training, seed: int) -> AnySchedule:
         """Examples in random order; otherwise where batches are none."""
@@ -101,7 +101,7 @@ class ValidatedTask(Task[Net, Batch]):
 
     @abstractmethod
     def measure(self, part: str, network: Net) -> Metrics:
-        """What is measured of the network over a part, "validation" or "test": {"validation_loss": ..., ...}."""
+        """The metrics of a network over a part, "validation" or "test": {"validation_loss": ..., ...}."""
 
 
 class PartlyTestedTask(Task[Net, Batch]):
@@ -110,7 +110,7 @@ class PartlyTestedTask(Task[Net, Batch]):
 
     @abstractmethod
     def test_on_first(self, items: int, network: Net) -> tuple[int, Metrics]:
-        """How many of the first `items` of the test set there are, and the test's metrics on these."""
+        """The test's metrics on the first `items` of the test set, after the number of these."""
 
 
 class TaskOfParts(Task[Net, Batch]):
