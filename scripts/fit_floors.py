@@ -64,12 +64,7 @@ def rows_of(
         columns = {"scale": configuration.scale_name, "task": task, "seed": seed, "data_digest": data.digest}
         columns |= {"code": code_of(run), "versions": VERSIONS}
         for floor in fitted[key]:
-            columns |= {
-                "name": floor.name,
-                "chosen": floor.chosen,
-                "fitted_on": floor.fitted_on,
-                "seconds": floor.seconds,
-            }
+            columns |= {name: value for name, value in floor._asdict().items() if name != "scores"}
             print(
                 f"{task}, seed {run.seed}: {floor.name} ({floor.chosen}), {floor.seconds} s: {floor.scores}", flush=True
             )

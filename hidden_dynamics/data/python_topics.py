@@ -44,10 +44,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     splits = {split: [line for paragraph in part for line in paragraph] for split, part in deal(paragraphs()).items()}
     counts = Counter(word for line in splits["train"] for word in line)
     if size - 2 >= len(counts):  # every word would be kept, and <unk> might never be seen in training
-        raise UserError(
-            f"python_topics: vocabulary: found {size:,}, expected {len(counts) + 1:,} at most, so that a word is rare",
-            key="vocabulary",
-        )
+        expected = f"found {size:,}, expected {len(counts) + 1:,} at most, so that a word is rare"
+        raise UserError(f"python_topics: vocabulary: {expected}", key="vocabulary")
     frequent = sorted(counts, key=lambda word: (-counts[word], word))[: size - 2]
     return text.number({split: text.rare_to_unknown(part, set(frequent)) for split, part in splits.items()})
 
