@@ -215,17 +215,22 @@ def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) ->
                 raise mistake(f"config/models.yaml: {model}.tasks.{task}", "config/tasks.yaml configures it already.")
             content[task] = content[task] | {"models": models | {model: joined.given() | {"extra": True}}}
     tasks = _checked_tasks(parts, content, "config/models.yaml: tasks")
-    for change, origin in (
-        (raw["scales"][scale]["tasks"], f"config/scales.yaml: {scale}.tasks"),
-        (settings["overrides"].get("tasks", {}), "config.yaml: overrides.tasks"),
-    ):
-        for task, override in change.items():
+    for origin, changes in _layers("tasks", raw, scale, settings).items():
+        for task, override in changes.items():
             known(task, content, "task", origin)
             if override.get("dataset", content[task]["dataset"]) != content[task]["dataset"]:
                 content[task].pop("data", None)  # settings of another dataset mean nothing to this one
             content[task] = merge(content[task], override)
         tasks = _checked_tasks(parts, content, origin)
     return {name: _with_grids(task) for name, task in tasks.items()}
+
+
+def _layers(part: str, raw: Mapping, scale: str, settings: Mapping) -> dict[str, Mapping[str, Any]]:
+    """The changes of the scale, then of the user, to "tasks" or "artifacts", by where they stand."""
+    return {
+        f"config/scales.yaml: {scale}.{part}": raw["scales"][scale].get(part, {}),
+        f"config.yaml: overrides.{part}": settings["overrides"].get(part, {}),
+    }
 
 
 def _checked_tasks(parts: Mapping, content: Mapping, origin: str) -> dict[str, schema.Task]:
@@ -250,10 +255,7 @@ def _with_grid(model: schema.TaskModel) -> schema.TaskModel:
 
 def _merge_artifacts(raw: Mapping, scale: str, settings: Mapping) -> dict[str, list[tuple[str, Mapping[str, Any]]]]:
     layers = {name: [(f"config/artifacts.yaml: {name}", content)] for name, content in raw["artifacts"].items()}
-    for changes, origin in (
-        (raw["scales"][scale].get("artifacts", {}), f"config/scales.yaml: {scale}.artifacts"),
-        (settings["overrides"].get("artifacts", {}), "config.yaml: overrides.artifacts"),
-    ):
+    for origin, changes in _layers("artifacts", raw, scale, settings).items():
         for name, change in changes.items():
             of_one = layers[known(name, layers, "artifact", origin)]
             of_one.append((f"{origin}.{name}", merge(of_one[-1][1], change)))
@@ -369,5 +371,5 @@ def json_object(text: str, option: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise UserError(f"{option} is not valid JSON: {error}", key=option) from None
     if not isinstance(content, dict):
-        raise UserError(f"""{option} must be a JSON object such as '{{"scale": "pilot"}}', found {text}""", key=option)
+        raise UserError(f"{option} must be a JSON object, found {text}", key=option)
     return content
