@@ -12,10 +12,9 @@ from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known, typed
 from hidden_dynamics.configuration.runs import Run, all_runs
+from hidden_dynamics.configuration.schema import Whole
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import atomic
-
-Count = Annotated[int, Field(ge=1)]
 
 
 class Cost(Entry):
@@ -33,8 +32,8 @@ class Calibration(Entry):
 
     processor: str
     device: str
-    threads: Count
-    side_by_side: Count
+    threads: Whole
+    side_by_side: Whole
     date: str
     costs: dict[str, Cost]
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.configuration.entries import Entry, typed
+from hidden_dynamics.configuration.schema import Whole
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import ImageNetwork, output_of
@@ -28,10 +29,10 @@ Images = tuple[Tensor, Tensor]
 
 
 class Settings(Entry):
-    crop: Annotated[int, Field(ge=1)]
+    crop: Whole
     pad: Annotated[int, Field(ge=0)]
     evaluate_on: Literal["crop", "image"]
-    validation: Annotated[int, Field(ge=1)]
+    validation: Whole
     select_on: Literal["validation", "test"]
 
 

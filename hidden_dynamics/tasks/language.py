@@ -1,15 +1,13 @@
 # pyright: reportUnknownMemberType=false
 """Language modelling: the next word of a text (MomentumRNN, Sections 3.4 and A.3, after AWD-LSTM)."""
 
-from typing import Annotated
-
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.configuration.entries import Entry, typed
+from hidden_dynamics.configuration.schema import NotNegative, Whole
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
@@ -17,21 +15,18 @@ from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 from hidden_dynamics.tasks.task import Arrays, Metrics, TaskSettings, ValidatedTask
 
-Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Size = Annotated[int, Field(ge=1)]
-
 Batch = tuple[Tensor, Tensor, bool]
 
 
 class BatchSizes(Entry):
-    validation: Size
-    test: Size
+    validation: Whole
+    test: Whole
 
 
 class Settings(Entry):
-    bptt: Size  # mean length of a segment in words
-    activation_regularisation: Weight  # AR, in the training loss
-    temporal_regularisation: Weight  # TAR
+    bptt: Whole  # mean length of a segment in words
+    activation_regularisation: NotNegative  # AR, in the training loss
+    temporal_regularisation: NotNegative  # TAR
     evaluation_batch_sizes: BatchSizes
 
 

@@ -2,15 +2,14 @@
 """Forecasting of sporadically observed series (De Brouwer et al., NeurIPS 2019; ACE-NODE, Section 4.2)."""
 
 import math
-from typing import Annotated, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from hidden_dynamics.configuration.entries import Entry, typed
-from hidden_dynamics.configuration.schema import Seed
+from hidden_dynamics.configuration.schema import Positive, Seed, Whole
 from hidden_dynamics.data import folds
 from hidden_dynamics.data.ragged import after
 from hidden_dynamics.errors import UserError
@@ -21,8 +20,8 @@ from hidden_dynamics.tasks.task import Arrays, Metrics, PredictingTask, TaskSett
 
 
 class Settings(Entry):
-    until: Annotated[float, Field(gt=0)]
-    targets: Annotated[int, Field(ge=1)]
+    until: Positive
+    targets: Whole
     fold: Seed | Literal["by_seed"]
     series: Literal["by_position", "by_id"]
 
