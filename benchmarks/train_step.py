@@ -14,32 +14,31 @@ keep the memory of freed tensors and that do not, within ten minutes; denormal n
 import argparse
 import contextlib
 import csv
+import datetime
 import functools
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
-from shared import (  # noqa: E402
-    add_clock,
-    circumstances,
-    compared,
-    parse,
-    peak_mib,
-    peak_of_fresh_process,
-    prepare,
-    times,
-    write,
-)
 from torch import nn  # noqa: E402
 
+from hidden_dynamics.measurements.interleaved import interleaved, ratios_within_rounds  # noqa: E402
+from hidden_dynamics.measurements.processes import allocated_beyond, processor, resident_beyond  # noqa: E402
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp  # noqa: E402
 from hidden_dynamics.models.recurrent.lstm import LSTM  # noqa: E402
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV  # noqa: E402
+from hidden_dynamics.system.arguments import positive  # noqa: E402
+from hidden_dynamics.training import devices  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results"
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 def k_of(n: int) -> float:
@@ -71,11 +70,12 @@ def main() -> None:
     if options.table:
         print_ratios(options)
         return
-    if options.process == "freed":  # as a process of the user's own; `prepare` keeps memory
+    torch.manual_seed(0)
+    if options.process == "freed":  # as a process of the user's own
         torch.set_num_threads(options.threads)
         torch.set_flush_denormal(True)
     else:
-        prepare(options)
+        devices.set_arithmetic(options.threads, "fp32")  # as training does: it keeps memory, and TF32 is off
     if options.memory_of:
         print(peak_memory(options.memory_of, options.sizes[0], options))
         return
@@ -88,6 +88,7 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
+    """The command line; refuses a GPU that is not there, and names the output after the device."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--sizes", type=int, nargs="+", default=[128, 256], help="hidden units (default: 128 256)")
     parser.add_argument("--rounds", type=int, default=5, help="timed rounds, after one that is not (default: 5)")
@@ -97,10 +98,24 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--table", action="store_true", help="ratios to nn.LSTM alone, as a table (see above)")
     parser.add_argument("--process", choices=["kept", "freed"], help=argparse.SUPPRESS)
     parser.add_argument("--memory-of", choices=list(VARIANTS), help=argparse.SUPPRESS)
-    add_clock(parser)
+    text = "cpu: this process's CPU time, for one thread on a busy CPU"
+    parser.add_argument("--clock", choices=list(CLOCKS), default="wall", help=text)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
+    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/train_step-DEVICE.csv)")
     if "--table" in sys.argv:
         parser.set_defaults(**TABLE)
-    return parse(parser, "train_step")
+    options = parser.parse_args()
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: torch finds no GPU")
+    options.output = options.output or RESULTS / f"train_step-{options.device}.csv"
+    return options
+
+
+def timed(actions: Mapping[str, Callable[[], object]], options: argparse.Namespace, rounds: int) -> list[dict]:
+    """Seconds of each action, round by round."""
+    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
+    return interleaved(actions, rounds, clock=CLOCKS[options.clock], wait=wait, warm_up=1)
 
 
 def training_step(model: nn.Module, x: torch.Tensor) -> None:
@@ -125,45 +140,62 @@ def measure(size: int, options: argparse.Namespace) -> list[dict]:
     x = torch.rand(options.steps, options.batch, 1, device=options.device)
     models = {name: make(size).to(options.device) for name, make in VARIANTS.items()}
     actions = {name: functools.partial(training_step, model, x) for name, model in models.items()}
-    rounds = times({**actions, GEMMS: gemms(size, options)}, options, warm_up=1)
+    rounds = timed({**actions, GEMMS: gemms(size, options)}, options, options.rounds)
     memory = dict.fromkeys(models, 0.0)
     if not options.process:
         memory = {name: memory_in_mib(name, size, models[name], x, options) for name in models}
     rows = []
     for name in models:
-        ratio, seconds = compared(rounds, name, STOCK)
+        ratios, of_gemms = (ratios_within_rounds(rounds, *pair) for pair in ((name, STOCK), (GEMMS, name)))
         row = {
             "size": size,
             "variant": name,
-            "seconds": round(seconds, 4),
-            "ratio": round(ratio.median, 3),
-            "ratio_lowest": round(ratio.low, 3),
-            "ratio_highest": round(ratio.high, 3),
-            "gemm_share": round(compared(rounds, GEMMS, name)[0].median, 3) if name.endswith("DTRIV") else "",
+            "seconds": round(median(each[name] for each in rounds), 4),
+            "ratio": round(median(ratios), 3),
+            "ratio_lowest": round(min(ratios), 3),
+            "ratio_highest": round(max(ratios), 3),
+            "gemm_share": round(median(of_gemms), 3) if name.endswith("DTRIV") else "",
             "times_faster_than_reference": "",
             "peak_memory_mib": round(memory[name], 1),
             "memory_ratio": round(memory[name] / memory[STOCK], 3) if memory[STOCK] else "",
-            **circumstances(options),
+            **{name: getattr(options, name) for name in ("steps", "batch", "rounds")},
+            "device": torch.cuda.get_device_name() if options.device == "cuda" else processor(),
+            "threads": options.threads,
+            "torch": torch.__version__,
+            "date": datetime.date.today().isoformat(),
         }
         if options.reference and name != STOCK:
             reference = VARIANTS[name](size, backend="reference").to(options.device)
-            (taken,) = times({name: functools.partial(training_step, reference, x)}, options, rounds=1)
+            (taken,) = timed({name: functools.partial(training_step, reference, x)}, options, rounds=1)
             row["times_faster_than_reference"] = round(taken[name] / row["seconds"], 1)
         rows.append(row)
     return rows
 
 
 def memory_in_mib(name: str, size: int, model: nn.Module, x: torch.Tensor, options: argparse.Namespace) -> float:
+    """MiB by which a training step raises the peak of what torch has allocated on a GPU, or of a fresh process."""
     if x.is_cuda:
-        return peak_mib(functools.partial(training_step, model, x), options)
-    return peak_of_fresh_process(__file__, name, options, sizes=size, steps=options.steps, batch=options.batch)
+        return allocated_beyond(functools.partial(training_step, model, x), x.device) / 2**20
+    given = {"memory-of": name, "sizes": size, "threads": options.threads, "steps": options.steps}
+    given |= {"batch": options.batch, "device": options.device}
+    command = [sys.executable, __file__, *(text for key, value in given.items() for text in (f"--{key}", str(value)))]
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def peak_memory(name: str, size: int, options: argparse.Namespace) -> float:
     """MiB by which a training step raises this process's peak resident memory; for a process that did nothing else."""
     training_step(VARIANTS[name](8), torch.rand(4, 2, 1))  # what the libraries load at their first use is not counted
     model, x = VARIANTS[name](size), torch.rand(options.steps, options.batch, 1)
-    return peak_mib(functools.partial(training_step, model, x), options)
+    (peak,) = resident_beyond([functools.partial(training_step, model, x)])
+    return peak / 2**20
+
+
+def write(rows: Sequence[Mapping[str, object]], output: Path) -> None:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def print_table(rows: list[dict]) -> None:

@@ -10,7 +10,6 @@ of its shapes. Let nothing else run meanwhile.
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import argparse
 import os
 from pathlib import Path
 
@@ -24,7 +23,9 @@ from hidden_dynamics.training import devices
 
 
 def main() -> None:
-    arguments = parse_arguments()
+    options = parser(__doc__, "--config", "--cores", "--device", "--threads")
+    options.add_argument("--output", type=Path, help="calibration to write (JSON); default: <results>/calibration.json")
+    arguments = options.parse_args()
     configuration = load(parse_settings(arguments.config))
     artifacts = load_artifacts(configuration)
     runs, _ = chosen(configuration, {name: artifact.runs for name, artifact in artifacts.items()})
@@ -36,12 +37,6 @@ def main() -> None:
     output = arguments.output or Path(configuration.paths.calibration)
     for calibration in calibrator.calibrate(runs):
         calibration.write(output)  # what is measured is kept where this is stopped
-
-
-def parse_arguments() -> argparse.Namespace:
-    options = parser(__doc__, "--config", "--cores", "--device", "--threads")
-    options.add_argument("--output", type=Path, help="calibration to write (JSON); default: <results>/calibration.json")
-    return options.parse_args()
 
 
 if __name__ == "__main__":

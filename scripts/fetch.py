@@ -5,8 +5,8 @@
 A local mirror is tried first, then each address of the registry (config/datasets.yaml).
 """
 
-import _bootstrap  # noqa: F401, I001
-import argparse
+import _bootstrap  # noqa: F401  isort: skip
+
 from pathlib import Path
 
 from hidden_dynamics.configuration import known, load_datasets
@@ -17,29 +17,20 @@ from hidden_dynamics.system.arguments import parser
 
 
 def main() -> None:
-    arguments = parse()
-    datasets = load_datasets(arguments.registry)
-    name, file = known(arguments.dataset, datasets, "dataset", "--dataset"), arguments.file
-    files = datasets[name].files
-    about = files[known(file, files, f"file of {name}", "--file")]
-    fetch(name, file, about, arguments.output, arguments.mirror, retries=arguments.retries)
-
-
-def parse() -> argparse.Namespace:
     options = parser(__doc__)
     options.add_argument("--dataset", required=True, help="name in the registry")
     options.add_argument("--file", required=True, help="name of one of its files")
     options.add_argument("--output", type=Path, required=True, help="where to store it")
     options.add_argument(
-        "--mirror",
-        type=Path,
-        help="directory tried first: it holds <dataset>/<file> or <dataset>/<file>.gz",
+        "--mirror", type=Path, help="directory tried first, of <dataset>/<file> or <dataset>/<file>.gz"
     )
-    options.add_argument(
-        "--registry", type=Path, default=DATASETS, help="default: config/datasets.yaml of this repository"
-    )
+    options.add_argument("--registry", type=Path, default=DATASETS, help="default: config/datasets.yaml")
     options.add_argument("--retries", type=int, default=3, help="attempts per address (default: %(default)s)")
-    return options.parse_args()
+    given = options.parse_args()
+    name = known(given.dataset, datasets := load_datasets(given.registry), "dataset", "--dataset")
+    files = datasets[name].files
+    file = files[known(given.file, files, f"file of {name}", "--file")]
+    fetch(name, given.file, file, given.output, given.mirror, retries=given.retries)
 
 
 if __name__ == "__main__":

@@ -61,21 +61,16 @@ def rows_of(
         key = json.dumps([task_class, data.digest, run.spec["task_settings"], run.seed], sort_keys=True)
         if key not in fitted:
             fitted[key] = fit(task_of(run, data.arrays, torch.device("cpu")), task_class, run.seed)
-        about = {"scale": configuration.scale_name, "task": task, "seed": seed, "data_digest": data.digest}
-        about |= {"code": code_of(run), "versions": VERSIONS}
+        columns = {"scale": configuration.scale_name, "task": task, "seed": seed, "data_digest": data.digest}
+        columns |= {"code": code_of(run), "versions": VERSIONS}
         for floor in fitted[key]:
-            about |= {
-                "name": floor.name,
-                "chosen": floor.chosen,
-                "fitted_on": floor.fitted_on,
-                "seconds": floor.seconds,
-            }
+            columns |= {name: value for name, value in floor._asdict().items() if name != "scores"}
             print(
                 f"{task}, seed {run.seed}: {floor.name} ({floor.chosen}), {floor.seconds} s: {floor.scores}", flush=True
             )
             for metric, score in floor.scores.items():
                 if math.isfinite(score):
-                    yield about | {"metric": metric, "score": score}
+                    yield columns | {"metric": metric, "score": score}
                 else:
                     print(f"{metric} is left out: it is no number", flush=True)
 

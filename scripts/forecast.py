@@ -8,7 +8,6 @@ specification and code, count as finished. The method and its errors: docs/forec
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import argparse
 import os
 from pathlib import Path
 
@@ -24,7 +23,10 @@ from hidden_dynamics.system.files import atomic
 
 
 def main() -> None:
-    arguments = parse_arguments()
+    options = parser(__doc__, "--config", "--cores")
+    options.add_argument("--calibration", type=Path, help="file of scripts/calibrate.py; default: the scale's own")
+    options.add_argument("--output", type=Path, help="path of the files to write, without their ending")
+    arguments = options.parse_args()
     configuration = load(parse_settings(arguments.config))
     artifacts = load_artifacts(configuration)
     runs, runs_of = chosen(configuration, {name: artifact.runs for name, artifact in artifacts.items()})
@@ -45,13 +47,6 @@ def machine_of(settings: Settings, calibration: Calibration, cores: int) -> Mach
         return Machine(settings.forecast.gpus * calibration.side_by_side, 1 / calibration.side_by_side, on_gpu=True)
     threads = min(calibration.threads, cores)
     return Machine(cores // threads, threads)
-
-
-def parse_arguments() -> argparse.Namespace:
-    options = parser(__doc__, "--config", "--cores")
-    options.add_argument("--calibration", type=Path, help="file of scripts/calibrate.py; default: the scale's own")
-    options.add_argument("--output", type=Path, help="path of the files to write, without their ending")
-    return options.parse_args()
 
 
 if __name__ == "__main__":

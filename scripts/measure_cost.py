@@ -13,7 +13,6 @@ where tables find it, or to --output; an empty cell means "none".
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import argparse
 from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
@@ -29,7 +28,12 @@ from hidden_dynamics.training import devices
 
 
 def main() -> None:
-    given = parse_arguments()
+    options = parser(__doc__, "--artifact", "--config", "--device", "--threads")
+    options.add_argument("--output", type=Path, help="CSV to write, of a measurement that no table is to show")
+    options.add_argument("--processes", type=positive, help="processes, one after another; default: the scale's")
+    options.add_argument("--rounds", type=positive, default=5, help="timed rounds of each (default: %(default)s)")
+    options.add_argument("--batch", type=positive, help="samples in a batch; default: the task's")
+    given = options.parse_args()
     configuration = load(parse_settings(given.config))
     artifact = artifact_named(configuration, given.artifact, "--artifact")
     (runs, baseline), settings = measured_by(artifact), configuration.settings
@@ -57,15 +61,6 @@ def measured_by(artifact: Artifact) -> tuple[list[Run], str]:
         text = f"config/artifacts.yaml: {artifact.name} must have {baseline}: the others are held to it."
         raise UserError(text, file="config/artifacts.yaml", key=f"{artifact.name}.models")
     return runs, baseline
-
-
-def parse_arguments() -> argparse.Namespace:
-    options = parser(__doc__, "--artifact", "--config", "--device", "--threads")
-    options.add_argument("--output", type=Path, help="CSV to write, of a measurement that no table is to show")
-    options.add_argument("--processes", type=positive, help="processes, one after another; default: the scale's")
-    options.add_argument("--rounds", type=positive, default=5, help="timed rounds of each (default: %(default)s)")
-    options.add_argument("--batch", type=positive, help="samples in a batch; default: the task's")
-    return options.parse_args()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ the same specification, code and data here. The next training goes on from them.
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -36,17 +35,14 @@ from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.restoring import Publication, put_all_back
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.system.arguments import SHARED
+from hidden_dynamics.system.arguments import parser
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument(
-        "publication", type=Path, help="its directory, such as docs/evidence/paper; or a file of checkpoints"
-    )
+    options = parser(__doc__, "--config", "--root")
+    text = "its directory, such as docs/evidence/paper; or a file of checkpoints"
+    options.add_argument("publication", type=Path, help=text)
     options.add_argument("--draw", type=Path, metavar="DIRECTORY", help="draw everything in this directory, a new one")
-    for name in ("--config", "--root"):
-        options.add_argument(name, **SHARED[name])
     given = options.parse_args()
     if given.publication.is_file():
         from hidden_dynamics.training import packed  # torch, which a publication does not need

@@ -35,9 +35,8 @@ import torch
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.checks import places_of
 from hidden_dynamics.configuration.jobs import TrainingJobs
-from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, find
-from hidden_dynamics.configuration.spec import Training
+from hidden_dynamics.configuration.spec import Training, length_matters
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.processes import processor
@@ -110,12 +109,12 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         print(f"{run.id}: {how}, not trained again", flush=True)
         return True
     run = as_long_as_it_is(run, begun, data.digest)
-    about, task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
-    about["code"] = checkpoint.code  # of a run that went on, that by which it was begun
+    content, task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
+    content["code"] = checkpoint.code  # of a run that went on, that by which it was begun
     if task is not None and network is not None:
-        about["solver"] = solver_check.check(run.spec, task, network, history)
+        content["solver"] = solver_check.check(run.spec, task, network, history)
     own = uncommitted(ROOT) if (history.commit or "").endswith("+") else b""
-    writing.write(Path(run.directory), about, history, network, run.spec["training"], predictions, own)
+    writing.write(Path(run.directory), content, history, network, run.spec["training"], predictions, own)
     if "error" in (history.failure or {}):
         return False
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"

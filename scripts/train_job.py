@@ -35,14 +35,15 @@ from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.training.interruption import obeyed
 
 TRAIN = [sys.executable, str(Path(__file__).with_name("train.py"))]
-STOPPED = (
-    128 + signal.SIGTERM,
-    -signal.SIGTERM,
-)  # how a training ends that was asked to stop; the second, at its start
+STOPPED = (128 + signal.SIGTERM, -signal.SIGTERM)  # the codes of a training that was asked to stop, or at its start
 
 
 def main() -> int:
-    given = parse_arguments()
+    options = parser(__doc__, "--task", "--model", "--seed")
+    options.add_argument("--threads", required=True, type=positive, help="CPU threads of the job")
+    options.add_argument("--at-once", type=positive, default=1, help="runs side by side; default: %(default)s")
+    options.add_argument("--requeue", action="store_true", help="in a job of SLURM's: go on after its time limit")
+    given = options.parse_args()
     threads = max(1, given.threads // given.at_once)
     job = os.environ.get("SLURM_JOB_ID") if given.requeue else None
     if job is None and given.at_once == 1:
@@ -144,14 +145,6 @@ class Trainings:
     def _receive(self, signum: int, frame: object = None) -> None:
         self.stopping = True
         self.signals.append(signum)
-
-
-def parse_arguments() -> argparse.Namespace:
-    options = parser(__doc__, "--task", "--model", "--seed")
-    options.add_argument("--threads", required=True, type=positive, help="CPU threads of the job")
-    options.add_argument("--at-once", type=positive, default=1, help="runs side by side; default: %(default)s")
-    options.add_argument("--requeue", action="store_true", help="in a job of SLURM's: go on after its time limit")
-    return options.parse_args()
 
 
 def resolve(given: argparse.Namespace) -> None:

@@ -18,6 +18,7 @@ from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
+from hidden_dynamics.data.generated import Series
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.results.curves import Curve
@@ -179,26 +180,21 @@ def answer_of(run: Run) -> dict[str, np.ndarray]:
 
 
 def predictions_of(run: Run) -> dict[str, np.ndarray]:
-    """The arrays of predictions.npz: of waves that were sporadically observed, and of answers that are about right.
+    """The arrays of predictions.npz: of sporadically observed series, and of answers that are about right.
 
     Three rows of each series are to be predicted, after the time `until` of the run's task, 15 where it has none.
     """
-    series = run.spec["data"].get("series", 240) // 10  # the test set
-    features = 2 if "series" in run.spec["data"] else 5
-    until = run.spec["task_settings"].get("until", 15.0)
-    end = 4 * until / 3
-    error = 0.5  # the standard deviation of the predicted means
-    random = np.random.default_rng([run.seed, *run.model.encode()])
-    data = _irregular(series, round(4 * end), features, end)
-    rows, ids = ragged.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])
-    about = {"id": ids, "time": data["times"], "mask": data["mask"]}
-    about["value"] = np.where(data["mask"], _waves(ids, data["times"], features), np.float32(0))
-    arrays = {
-        **{name: array[rows] for name, array in about.items()},
-        "mean": about["value"][rows] + error * random.standard_normal((len(rows), features)),
-        "variance": np.full((len(rows), features), error**2),
-    }
-    return {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
+    until, error = run.spec["task_settings"].get("until", 15.0), 0.5  # the standard deviation of the predicted means
+    end, features = 4 * until / 3, 2 if "series" in run.spec["data"] else 5
+    count = run.spec["data"].get("series", 240) // 10  # the test set
+    series = Series(series=count, rows=round(4 * end), features=features, tick=0.1, end=end, share=0.025)
+    data = series.drawn(generator(0, "stand-in"))
+    rows, random = ragged.after(data, until, 3).ravel(), np.random.default_rng([run.seed, *run.model.encode()])
+    arrays = {"id": np.repeat(data["ids"], data["lengths"]), "time": data["times"]}
+    arrays = {name: array[rows] for name, array in (arrays | {"value": data["values"], "mask": data["mask"]}).items()}
+    mean = arrays["value"] + error * random.standard_normal(arrays["value"].shape)
+    variance = np.full(mean.shape, error**2)
+    return arrays | {"mean": mean.astype(np.float32), "variance": variance.astype(np.float32)}
 
 
 def errors_of(run: Run) -> dict[str, np.ndarray]:
@@ -207,21 +203,6 @@ def errors_of(run: Run) -> dict[str, np.ndarray]:
     counts = random.integers(30, 60, 24)
     sums = counts * 0.05**2 * random.uniform(0.5, 1.5, len(counts))
     return {"error_time": np.arange(24, 49, dtype=np.float32), "error_sum": sums, "error_count": counts}
-
-
-def _irregular(count: int, rows: int, features: int, end: float) -> dict[str, np.ndarray]:
-    """Series, each with `rows` of the tenths up to the end; in a row one feature is observed, and few others."""
-    random, grid = generator(0, "stand-in"), round(10 * end) + 1
-    ticks = np.sort(random.permuted(np.tile(np.arange(grid), (count, 1)), axis=1)[:, :rows], axis=1)
-    mask = random.random((count * rows, features)) < 0.025
-    mask[np.arange(len(mask)), random.integers(0, features, len(mask))] = True
-    lengths, times = np.full(count, rows, np.int64), (ticks.reshape(-1) * 0.1).astype(np.float32)
-    return {"times": times, "mask": mask, "lengths": lengths, "ids": np.arange(count, dtype=np.int64)}
-
-
-def _waves(series: Any, times: np.ndarray, features: int) -> np.ndarray:
-    """Of each feature of a series at each time: (times, features) float32."""
-    return np.sin(0.6 * times + series)[:, None].astype(np.float32) + np.arange(features, dtype=np.float32)
 
 
 def change_record(files: RunFiles, **changes: Any) -> None:

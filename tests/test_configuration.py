@@ -34,6 +34,7 @@ BAD = [
     (SETTINGS, "seeds", 3, "seeds", "seeds='[0, 1, 2]'"),
     (SETTINGS, "variants", "released", "variants", "variants='{default: released}'"),
     (SETTINGS, "data.directry", "x", "data", "Did you mean 'directory'"),
+    (SETTINGS, "data.copies", {"timit": "/of mine", "tmit": "/copy"}, "data.copies", "Did you mean 'timit'"),
     (SETTINGS, "leave_out", "svhn", "leave_out", "leave_out='[svhn]'"),
     (SETTINGS, "only", ["physionet_relased"], "only", "Did you mean 'physionet_released'"),
     (SETTINGS, "only", ["mnist/lstm/182"], "only: mnist/lstm", "Did you mean '128'"),
@@ -229,13 +230,6 @@ def test_a_grid_makes_the_sizes_and_cannot_stand_beside_them(project):
     project.set(TASKS, "mnist_ablation.models.momentum_lstm.sizes", [4])
     with refused("a grid makes the sizes", key="mnist_ablation.models.momentum_lstm"):
         project.load()
-
-
-def test_a_copy_of_data_that_is_not_configured_is_refused(configured):
-    data = {"directory": "data", "mirror": None}
-    assert configured(data=data | {"copies": {"timit": "/copy"}}).settings.data.copies == {"timit": "/copy"}
-    with refused("Did you mean 'timit'", key="data.copies"):
-        configured(data=data | {"copies": {"tmit": "/copy"}})
 
 
 def test_a_key_that_stands_twice_is_refused_and_merging_is_not(tmp_path):

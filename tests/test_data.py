@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import adding, cifar10, copying, digits, fsdd, human_activity, mnist, ptb, ushcn
+from hidden_dynamics.data.human_activity import CLASSES
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.data.tag_reports import CLASSES
 
 counts = st.integers(1, 5)
 seeds = st.integers(0, 2**40)
@@ -60,15 +60,6 @@ def test_copying_sequences(seed: int, count: int, letters: int, blanks: int, alp
     assert (targets[:, marker:] == words).all()
 
 
-COPYING = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
-
-
-def test_copying_prepare():
-    arrays = copying.prepare(Path("nowhere"), COPYING)
-    assert arrays["test_letters"].shape == (50, 10)
-    assert [int(arrays[name]) for name in ("blanks", "letters", "alphabet")] == [30, 10, 8]
-
-
 @given(seeds, counts, st.integers(2, 60))
 def test_adding_samples(seed: int, count: int, length: int):
     values, markers, targets = adding.sample(generator(seed), count, length)
@@ -93,13 +84,15 @@ def test_adding_markers_cover_both_halves_and_the_baseline_is_a_sixth():
     assert np.mean((targets - 1) ** 2) == pytest.approx(adding.VARIANCE, abs=0.005)
 
 
+COPYING = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
 ADDING = {"length": 12, "test_size": 5, "seed": 1}
 
 
-def test_adding_prepare():
-    arrays = adding.prepare(Path("nowhere"), ADDING)
-    shapes = {"test_values": (5, 12), "test_markers": (5, 2), "test_targets": (5,), "length": ()}
-    assert {name: array.shape for name, array in arrays.items()} == shapes
+def test_drawn_test_sets_have_the_sizes_and_the_numbers_of_their_settings():
+    words, sums = copying.prepare(Path("nowhere"), COPYING), adding.prepare(Path("nowhere"), ADDING)
+    assert words.pop("test_letters").shape == (50, 10) and words.items() <= COPYING.items()
+    assert sums.pop("length") == 12
+    assert [array.shape for array in sums.values()] == [(5, 12), (5, 2), (5,)]
 
 
 def test_digits():

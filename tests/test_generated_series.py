@@ -1,11 +1,21 @@
-"""The generated series of the demo: each process is the one it says, and the optimal predictor is optimal."""
+"""What is generated: the same for a seed; kinds can be told apart; the optimal predictor of a process is optimal."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hidden_dynamics.data import adding, copying, ornstein_uhlenbeck, prepared, ragged
+from hidden_dynamics.data import (
+    adding,
+    copying,
+    intensive_care_stays,
+    ornstein_uhlenbeck,
+    prepared,
+    ragged,
+    synthetic_speech,
+    tagged_movements,
+)
+from hidden_dynamics.data.generated import LIKE, held
 
 FEW = {"series": 12, "end": 12.0, "until": 8.0}
 
@@ -79,9 +89,40 @@ def test_each_feature_is_observed_by_itself_at_tenths():
         (ornstein_uhlenbeck, FEW),
         (copying, {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50}),
         (adding, {"length": 12, "test_size": 5}),
+        (intensive_care_stays, {"stays": 9}),
+        (tagged_movements, {"reports": 60}),
+        (synthetic_speech, {"train": 6, "validation": 2, "test": 3, "shortest": 300, "longest": 700}),
     ],
 )
 def test_what_is_generated_depends_on_the_settings_alone(module, settings):
     made = [module.prepare(Path("nowhere"), settings | {"seed": seed}) for seed in (0, 0, 1)]
     digests = [prepared.digest(arrays) for arrays in made]
     assert digests[0] == digests[1] != digests[2]
+    if module in (intensive_care_stays, tagged_movements):
+        assert (made[0]["times"][ragged.starts(made[0]["lengths"])] == 0).all() and made[0]["mask"].any(1).all()
+
+
+def test_a_kind_holds_until_another_is_drawn():
+    new = np.array([False, False, True, False, True, True])
+    kinds = held(np.random.default_rng(0), new, 10**6)
+    assert (np.diff(kinds) != 0).tolist() == new[1:].tolist() and kinds.max() < 10**6
+
+
+def test_what_is_observed_tells_who_dies_and_what_is_done():
+    stays, moves = intensive_care_stays.prepare(Path(), {"stays": 2000}), tagged_movements.prepare(Path(), {})
+    assert 0.2 < stays["died"].mean() < 0.3 and (stays["values"][:, :5] == -1).any()
+    assert set(moves["labels"]) == set(range(7)) and set(moves["lowest"]) == {-1, *range(7)}
+    for arrays, kinds in ((stays, np.repeat(stays["died"], stays["lengths"])), (moves, moves["labels"] == 1)):
+        apart = [
+            [column[seen & (kinds == which)].mean() for which in (True, False)]
+            for column, seen in zip(arrays["values"].T, arrays["mask"].T, strict=True)
+        ]
+        assert np.abs(np.diff(apart)).max() > 1
+
+
+def test_images_have_the_side_that_is_asked_and_are_alike_within_a_class():
+    for name, side, shape in (("mnist", 14, (196,)), ("cifar10", 16, (16, 16, 3))):
+        arrays = LIKE[name].model_copy(update={"side": side, "train": 50}).drawn(np.random.default_rng(0))
+        assert arrays["train_images"].shape == (50, *shape)
+        of_one = arrays["train_images"][arrays["train_labels"] == arrays["train_labels"][0]]
+        assert (of_one == of_one[0]).all()

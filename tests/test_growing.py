@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from workplaces import Workplace
 
 from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.runs import OUTPUTS
+from hidden_dynamics.configuration.spec import length_matters
 from hidden_dynamics.results.archives import KEPT, record_of, write
 from hidden_dynamics.results.run_files import RunFiles, is_to_grow
 from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule

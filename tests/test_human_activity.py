@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.data import human_activity, prepared
-from hidden_dynamics.data.tag_reports import ACTIVITIES, CLASSES, TAGS, UNREAD
+from hidden_dynamics.data.human_activity import ACTIVITIES, CLASSES, TAGS, UNREAD
 
 ANKLE, _, CHEST, BELT = TAGS
 START = 633_790_226_051_280_329  # a timestamp of 18 digits, as the file has, of which float64 holds 16

@@ -21,13 +21,7 @@ from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.cost_measurement import Session, values_of
 from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES
-from hidden_dynamics.measurements.interleaved import (
-    WARM_UP,
-    evaluation_step,
-    interleaved,
-    subject_of,
-    training_step,
-)
+from hidden_dynamics.measurements.interleaved import WARM_UP, evaluation_step, interleaved, subject_of, training_step
 from hidden_dynamics.measurements.processes import in_fresh_process
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.training import loop, optimisers
@@ -134,10 +128,7 @@ def test_a_real_measurement(tmp_path):
     save_digits(tmp_path, steps, batch)
     settings = {
         "data": {"directory": str(tmp_path), "mirror": None, "copies": {}},
-        "overrides": {
-            "tasks": {"pmnist": {"sizes": {128: 8, 256: hidden}}},
-            "artifacts": {TABLE: {"models": models}},
-        },
+        "overrides": {"tasks": {"pmnist": {"sizes": {128: 8, 256: hidden}}}, "artifacts": {TABLE: {"models": models}}},
     }
     options = ["--artifact", TABLE, "--config", json.dumps(settings), "--processes", "2", "--rounds", "3"]
     options += ["--batch", str(batch), "--device", "cpu", "--threads", "1"]

@@ -13,8 +13,7 @@ from raw import pack
 from sklearn.model_selection import train_test_split
 
 from hidden_dynamics.data import physionet2012, prepared
-from hidden_dynamics.data.physionet2012 import parse
-from hidden_dynamics.data.stay_records import PARAMETERS, QUANTUM
+from hidden_dynamics.data.physionet2012 import PARAMETERS, QUANTUM, parse
 from hidden_dynamics.tasks.partly_observed import split
 
 HEADER = "Time,Parameter,Value"

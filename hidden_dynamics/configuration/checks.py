@@ -56,15 +56,15 @@ def _mistakes(configuration: Configuration, run: Run, seen: set[str]) -> Iterato
 
 
 def _overruled(configuration: Configuration, run: Run) -> Iterator[Mistake]:
-    """What the user sets, and a variant that is taken sets otherwise."""
+    """Settings of the user's that a variant which is taken overrules."""
     variants, of_task = configuration.variants, configuration.settings.overrides.tasks.get(run.task) or {}
     of_model = of_task.get("models", {}).get(run.model, {})
     for part in ("hyperparameters", "settings", "training"):
-        own = merge(of_task.get(part, {}), of_model.get(part, {}) if part != "settings" else {})
-        for variant, value in run.spec["variants"].items() if own else ():
+        chosen = merge(of_task.get(part, {}), of_model.get(part, {}) if part != "settings" else {})
+        for variant, value in run.spec["variants"].items() if chosen else ():
             effect = variants[variant].values[value].given().get(part, {})
-            for name in own.keys() & effect.keys():
-                if merge(own[name], effect[name]) != merge(effect[name], own[name]):
+            for name in chosen.keys() & effect.keys():
+                if merge(chosen[name], effect[name]) != merge(effect[name], chosen[name]):
                     choice = " or ".join(variants[variant].values)
                     yield Mistake(
                         f"{part}.{name}", f"the variant {variant}, {value}, decides it: choose {choice} there"
@@ -108,7 +108,7 @@ def _of_entry(name: str, kind: Any, content: Any) -> Iterator[Mistake]:
 
 
 def _unused(run: Run) -> Iterator[Mistake]:
-    """What of the training its task or network has no use for."""
+    """Settings of the training for which its task or network has no use."""
     training, task, network = run.spec["training"], run.classes["task_class"], run.classes["network"]
     schedule = _method(task, "schedule")
     segments = schedule is not None and "SegmentSchedule" in ast.unparse(schedule.node)
@@ -125,15 +125,15 @@ def _unused(run: Run) -> Iterator[Mistake]:
 
 
 def _method(dotted: str, name: str) -> Definition | None:
-    found = method(line_of(dotted), name)
-    return found and found[0]
+    definition = method(line_of(dotted), name)
+    return definition and definition[0]
 
 
 def _named(configuration: Configuration, run: Run, wrong: Mistake) -> UserError:
     """The mistake with its file and key: where the last layer that holds its name sets it."""
     part, _, rest = wrong.key.partition(".")
-    own = ["models", run.model] if part == "hyperparameters" else []
-    key, names = ".".join([run.task, *own, wrong.key]), set((rest or part).split(".")[-1:])
+    prefixed = ["models", run.model] if part == "hyperparameters" else []
+    key, names = ".".join([run.task, *prefixed, wrong.key]), set((rest or part).split(".")[-1:])
     places = places_of(configuration, run, names)
     file = places[-1] if places else "config/tasks.yaml"
     prefix = {"config.yaml": "overrides.tasks.", "config/scales.yaml": f"{configuration.scale_name}.tasks."}

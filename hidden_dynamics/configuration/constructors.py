@@ -1,4 +1,4 @@
-"""What classes take, read from their source: the arguments of a constructor, with their types, as an entry.
+"""Arguments of constructors, with their types, as entries: read from the source of classes.
 
 No module is imported that needs a numerical library. Of such a module, those statements alone are evaluated that need
 nothing of what is missing: constants, types, entries of settings. What cannot be had so is not checked.
@@ -35,14 +35,14 @@ class Definition(NamedTuple):
 
 
 class Open(Entry):
-    """Of arguments that are not all known."""
+    """An entry of arguments that are not all known."""
 
     model_config = ConfigDict(extra="allow")
 
 
 @functools.cache
 def _statements(module: str) -> list[ast.stmt]:
-    """Of a module of this project, or of the user's beside it; none of another's."""
+    """The statements of a module of this project, or of the user's beside it; none of another's."""
     path = path_of(module)
     return ast.parse(path.read_text(encoding="utf-8")).body if path else []
 
@@ -61,7 +61,7 @@ def place_in(module: str, node: ast.expr) -> str:
 def find(dotted: str) -> Definition | None:
     """A class or function of this project, or of the user's, wherever it is imported from; None of another's."""
     module, name = place_of(dotted)
-    named = [each for each in _statements(module) if isinstance(each, DEFINING) and each.name == name]
+    named = [node for node in _statements(module) if isinstance(node, DEFINING) and node.name == name]
     return Definition(module, named[-1]) if named else None
 
 
@@ -73,10 +73,10 @@ def names_of(module: str) -> dict[str, Any]:
     for name, place in _imports(module).items():
         if (value := _imported(place)) is not None:
             names[name] = value
-    for each in _statements(module):
-        if isinstance(each, (*DEFINING, ast.Assign, ast.AnnAssign)):
+    for statement in _statements(module):
+        if isinstance(statement, (*DEFINING, ast.Assign, ast.AnnAssign)):
             try:
-                exec(compile(ast.Module([each], []), f"<{module}>", "exec"), names)
+                exec(compile(ast.Module([statement], []), f"<{module}>", "exec"), names)
             except Exception:  # it needs what is missing
                 continue
     names |= RANGES if module == CHOICES else {}
@@ -97,20 +97,20 @@ def _imported(place: str) -> Any:
 @functools.cache
 def line_of(dotted: str) -> tuple[Definition, ...]:
     """A class and its bases in the order in which they are sought, as far as they are of this project or the user's."""
-    found = find(dotted)
-    if found is None or not isinstance(found.node, ast.ClassDef):
+    definition = find(dotted)
+    if definition is None or not isinstance(definition.node, ast.ClassDef):
         return ()
-    bases = [each.value if isinstance(each, ast.Subscript) else each for each in found.node.bases]
-    line = [found, *(each for base in bases for each in line_of(place_in(found.module, base)))]
-    return tuple(dict.fromkeys(line))
+    bases = [base.value if isinstance(base, ast.Subscript) else base for base in definition.node.bases]
+    above = [owner for base in bases for owner in line_of(place_in(definition.module, base))]
+    return tuple(dict.fromkeys([definition, *above]))
 
 
 def method(line: Sequence[Definition], name: str) -> tuple[Definition, Sequence[Definition]] | None:
     """The first of this name in a line of classes, and the line that follows its class."""
-    for place, owner in enumerate(line):
-        for each in owner.node.body:
-            if isinstance(each, ast.FunctionDef) and each.name == name:
-                return Definition(owner.module, each), line[place + 1 :]
+    for number, owner in enumerate(line):
+        for node in owner.node.body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                return Definition(owner.module, node), line[number + 1 :]
     return None
 
 
@@ -130,9 +130,9 @@ def arguments_of(network: str, core: str | None = None) -> type[Entry]:
 
 def _arguments(line: Sequence[Definition], core: str | None) -> tuple[Fields, bool]:
     """The arguments of the first constructor in a line of classes, and whether there are no others."""
-    if (found := method(line, "__init__")) is None:
+    if (constructor := method(line, "__init__")) is None:
         return {}, False
-    (module, init), bases = found
+    (module, init), bases = constructor
     fields, rest = _own(module, init), init.args.kwarg
     if rest is None:
         return fields, True
@@ -152,7 +152,7 @@ def _own(module: str, init: ast.FunctionDef) -> Fields:
     """The arguments that a constructor names, after `self`."""
     by_place, by_name = [*init.args.posonlyargs, *init.args.args][1:], init.args.kwonlyargs
     required = by_place[: len(by_place) - len(init.args.defaults)]
-    required += [each for each, default in zip(by_name, init.args.kw_defaults, strict=True) if default is None]
+    required += [argument for argument, default in zip(by_name, init.args.kw_defaults, strict=True) if default is None]
     return {e.arg: (_type(module, e.annotation), ... if e in required else None) for e in [*by_place, *by_name]}
 
 

@@ -76,15 +76,11 @@ for _each in (_Loader, yaml.SafeDumper):
 
 
 def typed(kind: type[Typed], content: object, origin: str, key: str = "") -> Typed:
-    """`content` as a typed entry.
+    """`content` as a typed entry, or as a type such as dict[str, Entry]; a `UserError` names the first mistake.
 
     Args:
-        kind: an `Entry`, or what pydantic makes of a type such as dict[str, Entry].
         origin: the file, as messages name it.
         key: the place of the content in the file, if it is a part.
-
-    Raises:
-        UserError: it is not what is expected; the first mistake is named with its file and key.
     """
     try:
         return _adapter(kind).validate_python(content)
@@ -101,14 +97,13 @@ def _explained(error: ValidationError, content: object, origin: str, key: str) -
     """The first mistake, in pydantic's words; of a union of types, what each of them expects."""
     problems = error.errors(include_url=False)
     keys = _keys(problems[0], content)
-    texts = dict.fromkeys(problem["msg"] for problem in problems if _keys(problem, content) == keys)
-    where = ".".join(filter(None, [key, *keys]))
-    found = f"{problems[0]['input']!r:.{LONGEST}}"
-    said = problems[0]["type"] not in ("missing", "unknown_key")
-    choices = re.findall("'([^']+)'", problems[0].get("ctx", {}).get("expected", ""))
-    meant = closest(problems[0]["input"], choices)
-    text = f"{f'found {found}: ' if said else ''}{' or: '.join(texts)}{meant and f'.{meant}'}"
-    return UserError(f"{origin}: {where or '(top level)'}: {text}", file=origin, key=where)
+    alike = (problem for problem in problems if _keys(problem, content) == keys)
+    texts = dict.fromkeys(problem["msg"].removeprefix("Value error, ") for problem in alike)
+    key_path, value = ".".join(filter(None, [key, *keys])), problems[0]["input"]
+    found = "" if problems[0]["type"] in ("missing", "unknown_key") else f"found {value!r:.{LONGEST}}: "
+    meant = closest(value, re.findall("'([^']+)'", problems[0].get("ctx", {}).get("expected", "")))
+    text = f"{found}{' or: '.join(texts)}{meant and f'.{meant}'}"
+    return UserError(f"{origin}: {key_path or '(top level)'}: {text}", file=origin, key=key_path)
 
 
 def _keys(problem: ErrorDetails, content: Any) -> list[str]:
@@ -179,7 +174,7 @@ def with_types(value: object) -> Any:
 def _scalar(value: object) -> Any:
     """The number, truth value or null that a text is in YAML; itself where it is none of them."""
     try:
-        found = yaml.load(value, _Loader) if isinstance(value, str) and value else value
+        parsed = yaml.load(value, _Loader) if isinstance(value, str) and value else value
     except yaml.YAMLError:
         return value
-    return found if isinstance(found, int | float | None) else value
+    return parsed if isinstance(parsed, int | float | None) else value

@@ -15,11 +15,9 @@ PATH = ROOT / "published" / "equal_code.csv"
 
 
 class Equal(NamedTuple):
-    """A line: what the code of a run was, and what it became.
+    """A line: what the code of a run was, and what it became, as digests, and the commits at which they were tried.
 
     Attributes:
-        old, new: digests of a run's code (`hidden_dynamics.configuration.runs.code_of`).
-        old_commit, new_commit: at which they were tried.
         tried: the trial trainings, such as "mnist/lstm".
         result: digest of what both gave: losses, weights, generators' states, metrics.
     """
@@ -50,20 +48,20 @@ def all_equal() -> tuple[Equal, ...]:
 @functools.cache
 def equals_of(code: str) -> frozenset[str]:
     """A digest of code, and those of earlier code that became it without a change of a bit, in one step or several."""
-    found, waiting = set(), [code]
+    codes, waiting = set(), [code]
     while waiting:
         new = waiting.pop()
-        found.add(new)
-        waiting += [line.old for line in all_equal() if line.new == new and line.old not in found]
-    return frozenset(found)
+        codes.add(new)
+        waiting += [line.old for line in all_equal() if line.new == new and line.old not in codes]
+    return frozenset(codes)
 
 
 def tried_at(codes: Iterable[str]) -> list[str]:
     """The commits at which trial trainings found code equal to what later code became, in one step or several."""
-    found, waiting = set[Equal](), [*codes]
+    lines, waiting = set[Equal](), [*codes]
     while waiting:
         old = waiting.pop()
-        steps = {line for line in all_equal() if line.old == old} - found
-        found |= steps
+        steps = {line for line in all_equal() if line.old == old} - lines
+        lines |= steps
         waiting += [line.new for line in steps]
-    return sorted({line.new_commit for line in found if line.result})
+    return sorted({line.new_commit for line in lines if line.result})

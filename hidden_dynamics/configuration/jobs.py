@@ -37,7 +37,7 @@ class TrainingJobs:
 
     @cached_property
     def shared(self) -> dict[str, list[Any]]:
-        """The models, the seeds, or both, that one job trains together, by the wildcard that it does not have."""
+        """The wildcards that `together` removes from a job, with the values that it trains."""
         everything = {"model": self.sized_models, "seed": self.configuration.seeds_of(self.task)}
         return {key: values for key, values in everything.items() if key in self.configuration.together}
 
@@ -69,7 +69,7 @@ class TrainingJobs:
         return digest.hexdigest()
 
     def runs(self, wildcards: Any) -> list[Run]:
-        """Those of a job."""
+        """The runs of a job."""
         models = self.shared.get("model") or [wildcards.model]
         seeds = self.shared.get("seed") or [int(wildcards.seed)]
         pairs = [(model, seed) for model in models for seed in seeds]

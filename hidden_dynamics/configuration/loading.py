@@ -102,12 +102,12 @@ class Configuration:
 
     @functools.cached_property
     def chosen_tasks(self) -> list[str]:
-        """Those that `only` names, of which all or some models, or sizes, are run."""
+        """The tasks that `only` names, of which all or some models, or sizes, are run."""
         return [name.partition("/")[0] for name in self.settings.only]
 
     @functools.cached_property
     def left_out(self) -> dict[str, str]:
-        """{task that is not run: the title of its dataset, if that is left out, or its own, if only others are run}."""
+        """Tasks not run, with the title to show: the dataset's (`leave_out`) or the task's (`only`)."""
         out, only = self.settings.leave_out, self.chosen_tasks or self.tasks
         return {
             name: self.title_of(task.dataset) if task.dataset in out else task.title
@@ -164,16 +164,12 @@ class Configuration:
 
 
 def load(settings: Mapping[str, object] | None = None, directory: Path = ROOT) -> Configuration:
-    """Read, validate and merge the configuration.
+    """Read, validate and merge the configuration; a `UserError` names the file and key of a mistake.
 
     Args:
         settings: the content of config.yaml, as Snakemake hands it over with its command line merged in; None reads the
             file.
         directory: where config.yaml and config/ are.
-
-    Raises:
-        UserError: a file is missing or malformed, or names something that does not exist; the message names file and
-            key.
     """
     given = read_yaml(directory / "config.yaml") if settings is None else with_types(settings)
     chosen = typed(schema.Settings, given, "config.yaml")
@@ -182,17 +178,16 @@ def load(settings: Mapping[str, object] | None = None, directory: Path = ROOT) -
     scale = known(chosen.scale, parts["scales"], "scale", "config.yaml: scale")
     if beside := parts["scales"][scale].beside:
         known(beside, parts["scales"], "scale", f"config/scales.yaml: {scale}.beside")
-    tasks = _merge_tasks(parts, raw, scale, given)
     configuration = Configuration(
         settings=chosen,
         scale=parts["scales"][scale],
-        tasks=tasks,
+        tasks=_merge_tasks(parts, raw, scale, given),
         papers_tasks=parts["tasks"],
         artifact_layers=_merge_artifacts(raw, scale, given),
         **{name: parts[name] for name in ("datasets", "metrics", "models", "variants")},
     )
     _check_names(configuration)
-    return replace(configuration, tasks={name: _as_prepared(configuration, name) for name in tasks})
+    return replace(configuration, tasks={name: _as_prepared(configuration, name) for name in configuration.tasks})
 
 
 def load_datasets(path: Path = DATASETS) -> dict[str, schema.Dataset]:
@@ -220,17 +215,22 @@ def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) ->
                 raise mistake(f"config/models.yaml: {model}.tasks.{task}", "config/tasks.yaml configures it already.")
             content[task] = content[task] | {"models": models | {model: joined.given() | {"extra": True}}}
     tasks = _checked_tasks(parts, content, "config/models.yaml: tasks")
-    for change, origin in (
-        (raw["scales"][scale]["tasks"], f"config/scales.yaml: {scale}.tasks"),
-        (settings["overrides"].get("tasks", {}), "config.yaml: overrides.tasks"),
-    ):
-        for task, override in change.items():
+    for origin, changes in _layers("tasks", raw, scale, settings).items():
+        for task, override in changes.items():
             known(task, content, "task", origin)
             if override.get("dataset", content[task]["dataset"]) != content[task]["dataset"]:
                 content[task].pop("data", None)  # settings of another dataset mean nothing to this one
             content[task] = merge(content[task], override)
         tasks = _checked_tasks(parts, content, origin)
     return {name: _with_grids(task) for name, task in tasks.items()}
+
+
+def _layers(part: str, raw: Mapping, scale: str, settings: Mapping) -> dict[str, Mapping[str, Any]]:
+    """The changes of the scale, then of the user, to "tasks" or "artifacts", by where they stand."""
+    return {
+        f"config/scales.yaml: {scale}.{part}": raw["scales"][scale].get(part, {}),
+        f"config.yaml: overrides.{part}": settings["overrides"].get(part, {}),
+    }
 
 
 def _checked_tasks(parts: Mapping, content: Mapping, origin: str) -> dict[str, schema.Task]:
@@ -255,10 +255,7 @@ def _with_grid(model: schema.TaskModel) -> schema.TaskModel:
 
 def _merge_artifacts(raw: Mapping, scale: str, settings: Mapping) -> dict[str, list[tuple[str, Mapping[str, Any]]]]:
     layers = {name: [(f"config/artifacts.yaml: {name}", content)] for name, content in raw["artifacts"].items()}
-    for changes, origin in (
-        (raw["scales"][scale].get("artifacts", {}), f"config/scales.yaml: {scale}.artifacts"),
-        (settings["overrides"].get("artifacts", {}), "config.yaml: overrides.artifacts"),
-    ):
+    for origin, changes in _layers("artifacts", raw, scale, settings).items():
         for name, change in changes.items():
             of_one = layers[known(name, layers, "artifact", origin)]
             of_one.append((f"{origin}.{name}", merge(of_one[-1][1], change)))
@@ -296,15 +293,9 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, schema.Task], origin: str) 
                     text = "all models of a task have the same data: expected it among the task's variants."
                     raise mistake(f"{within}{name}.models.{model}.variants.{variant}", text)
             _check_sizes(name, task, model, entry, within)
-            for training in [entry.training, *(of.training for of in entry.by_size.values())]:
-                _check_training(task.training, training, f"{within}{name}.models.{model}.training")
-
-
-def _check_training(usual: schema.Training, changes: Mapping, place: str) -> None:
-    """A model's training must be complete and right once it is merged into its task's."""
-    if changes:
-        file, _, key = place.partition(": ")
-        typed(schema.Training, merge(usual.given(), changes), file, key)
+            for training in filter(None, [entry.training, *(of.training for of in entry.by_size.values())]):
+                file, _, key = f"{within}{name}.models.{model}.training".partition(": ")
+                typed(schema.Training, merge(task.training.given(), training), file, key)
 
 
 def _check_variants(variants: Mapping[str, schema.Variant], chosen: Mapping[str, str], place: str) -> None:
@@ -314,7 +305,6 @@ def _check_variants(variants: Mapping[str, schema.Variant], chosen: Mapping[str,
 
 
 def _check_metrics(parts: Mapping, name: str, task: schema.Task, within: str) -> None:
-    """Refuse a metric that is reported or triggers averaging and has no entry in config/metrics.yaml."""
     known(task.training.report.metric, parts["metrics"], "metric", f"{within}{name}.training.report.metric")
     if task.training.averaging is not None:
         place = f"{within}{name}.training.averaging.metric"
@@ -330,21 +320,17 @@ def _check_sizes(name: str, task: schema.Task, model: str, entry: schema.TaskMod
     for size in entry.run_sizes:
         mapped = None if size is None else task.sizes.get(size, size)
         if mapped in run_as:
-            raise mistake(
-                f"{within}{name}.sizes",
-                f"{run_as[mapped]} and {size} of {model} both become {mapped}: expected a different size for each, "
-                "because a run is named by it.",
-            )
+            both = f"{run_as[mapped]} and {size} of {model} both become {mapped}"
+            raise mistake(f"{within}{name}.sizes", f"{both}: expected a different size for each: it names a run.")
         run_as[mapped] = size
 
 
 def _check_names(c: Configuration) -> None:
     """Every name that one file uses must be defined in another; artifacts are left to their kinds."""
     _check_originals(c.datasets, "config/datasets.yaml")
-    for name in c.settings.data.copies:
-        known(name, c.datasets, "dataset", "config.yaml: data.copies")
-    for name in c.settings.leave_out:
-        known(name, c.datasets, "dataset", "config.yaml: leave_out")
+    for key, names in {"data.copies": c.settings.data.copies, "leave_out": c.settings.leave_out}.items():
+        for name in names:
+            known(name, c.datasets, "dataset", f"config.yaml: {key}")
     for task, model, size in ((*name.split("/", 2), "", "")[:3] for name in c.settings.only):
         models = c.tasks[known(task, c.tasks, "task", "config.yaml: only")].models
         if model:
@@ -358,10 +344,9 @@ def _check_names(c: Configuration) -> None:
         for task in model.tasks if model.control_of else ():
             known(model.control_of, c.tasks[task].models, "model", f"config/models.yaml: {name}.control_of")
     for name, variant in c.variants.items():
-        for model in variant.models or ():
-            known(model, c.models, "model", f"config/variants.yaml: {name}.models")
-        for task in variant.tasks or ():
-            known(task, c.tasks, "task", f"config/variants.yaml: {name}.tasks")
+        for what, names, entries in (("model", variant.models, c.models), ("task", variant.tasks, c.tasks)):
+            for entry in names or ():
+                known(entry, entries, what, f"config/variants.yaml: {name}.{what}s")
 
 
 def class_name(place: str) -> str:
@@ -370,18 +355,21 @@ def class_name(place: str) -> str:
 
 
 def parse_settings(text: str | None) -> dict[str, Any]:
-    """The settings that a script's `--config` gives, merged over config.yaml; a `UserError` where they are no JSON
-    object. Without it, the settings of the workflow that runs the script (Snakemake's command line may have changed
-    some, and hands them over in the environment), or config.yaml alone."""
+    """The settings that a script's `--config` gives, merged over config.yaml; without it, those of the workflow that
+    runs the script, as the environment has them, or config.yaml alone. A `UserError` where they are no JSON object."""
     base = read_yaml(ROOT / "config.yaml")
     text = os.environ.get(ENVIRONMENT) if text is None else text
     if not text:
         return base
+    return merge(base, with_types(json_object(text, "--config")))
+
+
+def json_object(text: str, option: str) -> dict[str, Any]:
+    """The JSON object that an option of the command line gives; a `UserError` where it is none."""
     try:
-        given = json.loads(text)
+        content = json.loads(text)
     except json.JSONDecodeError as error:
-        raise UserError(f"--config is not valid JSON: {error}", key="--config") from None
-    if not isinstance(given, Mapping):
-        example = '{"scale": "pilot"}'
-        raise UserError(f"--config must be a JSON object such as '{example}', found {text}", key="--config")
-    return merge(base, with_types(given))
+        raise UserError(f"{option} is not valid JSON: {error}", key=option) from None
+    if not isinstance(content, dict):
+        raise UserError(f"{option} must be a JSON object, found {text}", key=option)
+    return content

@@ -1,5 +1,4 @@
-"""A run is one model on one task with one seed: its specification, its directory, the identity that fixes its
-result."""
+"""Runs, each one model on one task with one seed: specification, directory, and the identity that fixes the result."""
 
 import hashlib
 import json
@@ -10,10 +9,9 @@ from typing import NamedTuple
 
 from hidden_dynamics.configuration.entries import known, merge
 from hidden_dynamics.configuration.equal_code import equals_of
-from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
 from hidden_dynamics.configuration.schema import Effect
-from hidden_dynamics.configuration.spec import Spec
+from hidden_dynamics.configuration.spec import Spec, length_matters
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.digest import code_digest
 
@@ -71,7 +69,7 @@ class Run:
 
     @property
     def epochs(self) -> float:
-        """How long it is to be trained."""
+        """The epochs that it is to be trained."""
         return self.spec["training"]["epochs"]
 
     @cached_property
@@ -135,53 +133,48 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
     return resolve_seeds(configuration, Case(task, model, paper_size), [seed])[0]
 
 
-def sized_model_of(configuration: Configuration, cell: Case) -> str:
-    """The model with its size as run; with the paper's, where it is not configured at this scale."""
-    try:
-        return resolve(configuration, *cell, configuration.seeds[0]).sized_model
-    except UserError:
-        return f"{cell.model}-{cell.size}"
-
-
-def resolve_seeds(configuration: Configuration, cell: Case, seeds: Iterable[int]) -> list[Run]:
-    """A run of the cell for each seed, as `resolve` gives it: the same one whoever asks."""
+def resolve_seeds(configuration: Configuration, case: Case, seeds: Iterable[int]) -> list[Run]:
+    """A run of the case for each seed, as `resolve` gives it: the same one whoever asks."""
     resolved, seeds = configuration.resolved, list(seeds)
-    missing = [seed for seed in seeds if (cell, seed) not in resolved]
+    missing = [seed for seed in seeds if (case, seed) not in resolved]
     if missing or not seeds:
-        resolved |= {(cell, run.seed): run for run in _resolved(configuration, cell, missing)}
-    return [resolved[cell, seed] for seed in seeds]
+        resolved |= {(case, run.seed): run for run in _resolved(configuration, case, missing)}
+    return [resolved[case, seed] for seed in seeds]
 
 
-def _resolved(configuration: Configuration, cell: Case, seeds: Iterable[int]) -> list[Run]:
-    task, model, paper_size = cell
+def _resolved(configuration: Configuration, case: Case, seeds: Iterable[int]) -> list[Run]:
+    task, model, paper_size = case
     entry = configuration.tasks[known(task, configuration.tasks, "task", "the configured tasks")]
-    about = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
+    model_entry = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
     settings = entry.models[known(model, entry.models, "model", f"task {task}")]
     if paper_size not in settings.run_sizes:
         sizes = ", ".join(map(str, settings.run_sizes))
         raise UserError(f"task {task}, model {model}: no size {paper_size}. Configured: {sizes}.", key=f"{task}.models")
-    settings, own = entry.models[about.control_of or model], about.hyperparameters if about.control_of else {}
+    settings = entry.models[model_entry.control_of or model]
     by_size = settings.by_size[paper_size].given() if paper_size in settings.by_size else {}
     size = None if paper_size is None else entry.sizes.get(paper_size, paper_size)
-    variants = variants_taken(configuration, task, model)
-    consequences = _consequences(configuration, variants)
-    network = about.network or entry.network or RECURRENT_NETWORK
-    places = {"network": network, "core": about.core, "task_class": entry.task_class}
+    variants, effects = variants_taken(configuration, task, model), _effects(configuration, task, model)
+    consequences = {
+        key: merge({}, *(effect.given().get(key, {}) for effect in effects))
+        for key in ("hyperparameters", "settings", "training")
+    }
+    network = model_entry.network or entry.network or RECURRENT_NETWORK
+    places = {"network": network, "core": model_entry.core, "task_class": entry.task_class}
     spec: Spec = {
         "task": task,
         "model": model,
         "seed": 0,
         "network": class_name(network),
-        "core": class_name(about.core) if about.core else None,
+        "core": class_name(model_entry.core) if model_entry.core else None,
         "task_class": class_name(entry.task_class),
         "hyperparameters": merge(
             {"hidden_size": size} if isinstance(size, int) else {},
             entry.hyperparameters,
-            configuration.models[about.control_of or model].hyperparameters,
+            configuration.models[model_entry.control_of or model].hyperparameters,
             settings.hyperparameters,
             by_size.get("hyperparameters", {}),
             consequences["hyperparameters"],
-            own,
+            model_entry.hyperparameters if model_entry.control_of else {},
         ),
         "task_settings": merge(entry.settings, consequences["settings"]),
         "dataset": entry.dataset,
@@ -213,7 +206,7 @@ def find(configuration: Configuration, task: str, sized_model: str, seed: int) -
 
 
 def extra_cases(configuration: Configuration) -> list[Case]:
-    """Those of the models that joined tasks in config/models.yaml: the user's own. Controls are none of them."""
+    """The cases of models that joined tasks in config/models.yaml, the user's own; without controls."""
     return [
         Case(task, model, size)
         for task, entry in configuration.tasks.items()
@@ -229,7 +222,7 @@ def seeds_are_blocks(configuration: Configuration, task: str, model: str) -> boo
 
 
 def resampled(configuration: Configuration, task: str, model: str) -> float:
-    """Where the data of seeds are random parts of the same data, n_test / n_train of a part; 0 where they are not."""
+    """The ratio n_test / n_train of a seed's data, where they are a random part of the same data; else 0."""
     return max((effect.resampled or 0.0 for effect in _effects(configuration, task, model)), default=0.0)
 
 
@@ -248,16 +241,6 @@ def variants_taken(configuration: Configuration, task: str, model: str) -> dict[
     choices = [entry.models[model].variants, entry.variants, configuration.settings.variants]
     variants = configuration.variants.items()
     return {name: variant.taken(name, choices) for name, variant in variants if variant.concerns(task, model)}
-
-
-def _consequences(configuration: Configuration, variants: dict[str, str]) -> dict[str, dict]:
-    """The hyperparameters, settings and training that variants set."""
-    consequences = {"hyperparameters": {}, "settings": {}, "training": {}}
-    for name, value in variants.items():
-        effect = configuration.variants[name].values[value].given()
-        for key in consequences:
-            consequences[key] = merge(consequences[key], effect.get(key, {}))
-    return consequences
 
 
 def code_of(run: Run) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
-from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.configuration.entries import Entry, listed, value_text
 
@@ -20,14 +19,14 @@ def _different(values: list) -> list:
 
 
 def _instead(example: str, *refused: str) -> BeforeValidator:
-    """Refuses a text or number where a key takes more, or one of `refused`, and says what to type: `example`, which may
-    have {} in the value's place."""
+    """Refuses a text or number where a key takes more, or one of `refused`, and says what to type: `example`, with the
+    value in the place of {}."""
 
     def check(value: object, about: ValidationInfo) -> Any:
         if value in refused if refused else isinstance(value, str | int):
             meant = example.format(value)
             text = f"expected {meant}; on the command line: {about.field_name}={shlex.quote(meant)}"
-            raise PydanticCustomError("instead", "{text}", {"text": text})
+            raise ValueError(text)
         return value
 
     return BeforeValidator(check)
@@ -149,9 +148,7 @@ class Optimiser(Entry):
             "SGD": ("momentum", "dampening", "nesterov"),
         }[self.name]
         if wrong := self.given().keys() - {"name", "lr", "weight_decay", "foreach", "maximize", *takes}:
-            raise PydanticCustomError(
-                "arguments", "{text}", {"text": f"{self.name} takes no {min(wrong)}; it takes {', '.join(takes)}"}
-            )
+            raise ValueError(f"{self.name} takes no {min(wrong)}; it takes {', '.join(takes)}")
         return self
 
 
@@ -178,7 +175,7 @@ class Rates(Entry):
     @model_validator(mode="after")
     def _drops_by_a_factor(self) -> "Rates":
         if self.drops and self.factor is None:
-            raise PydanticCustomError("factor", "expected a factor beside drops: without one nothing drops")
+            raise ValueError("expected a factor beside drops: without one nothing drops")
         return self
 
 
@@ -277,16 +274,14 @@ class Model(Entry):
     @model_validator(mode="after")
     def _is_built_of_something(self) -> "Model":
         if not (self.network or self.core):
-            raise PydanticCustomError("no_class", "expected an entry with a core, or a network of its own")
+            raise ValueError("expected an entry with a core, or a network of its own")
         return self
 
     @model_validator(mode="after")
     def _has_the_settings_of_another(self) -> "Model":
         own = [key for joined in self.tasks.values() for key in joined.given() if key != "sizes"]
         if self.control_of and own:
-            raise PydanticCustomError(
-                "control", "expected of a control its sizes alone: other settings are its model’s"
-            )
+            raise ValueError("expected of a control its sizes alone: other settings are its model’s")
         return self
 
 
@@ -311,7 +306,7 @@ class Effect(Entry):
     @model_validator(mode="after")
     def _resamples_blocks(self) -> "Effect":
         if self.resampled is not None and not self.blocks:
-            raise PydanticCustomError("resampled", "expected blocks: true beside resampled, which is of blocks")
+            raise ValueError("expected blocks: true beside resampled, which is of blocks")
         return self
 
 
@@ -320,8 +315,7 @@ class Variant(Entry):
 
     Attributes:
         published: the paper's text, taken unless another is chosen.
-        released: the authors' code, where it differs from that. Where it does not, or there is none, this one is
-            `published` when `released` is chosen for all.
+        released: the authors' code, where it differs. Without it, `released` for all falls back to `published`.
         others: what can reasonably be run beside these, by name alone, even where the name is `released`.
         later: it was added after runs had been published: the specification of a run that takes the text does not name
             it, so that these are still the same.
@@ -338,17 +332,17 @@ class Variant(Entry):
     @model_validator(mode="after")
     def _has_two_values(self) -> "Variant":
         if len(self.values) < 2:
-            raise PydanticCustomError("one_value", "expected another value beside published: released, or in others")
+            raise ValueError("expected another value beside published: released, or in others")
         return self
 
     @property
     def values(self) -> dict[str, Effect]:
-        """What each value sets, by the name that chooses it."""
+        """The effects, by the name of the value that chooses each."""
         return {"published": self.published, **({"released": self.released} if self.released else {}), **self.others}
 
     @property
     def prepares(self) -> bool:
-        """Whether it is of how data are prepared."""
+        """Whether a value of it changes how data are prepared."""
         return any(effect.data for effect in self.values.values())
 
     def concerns(self, task: str, model: str) -> bool:
@@ -365,11 +359,10 @@ class Variant(Entry):
 
 
 class RemoteFile(Entry):
-    """One file to download: `size` (bytes) and `sha256` are those of its content once decompressed.
+    """One file to download, where data are prepared with the settings `where`; without `urls`, it is in a mirror alone.
 
-    `size` is None where no source states it: the sum alone decides then. Where none states that either, `sha256` is
-    None: the sum is recorded at the first download. Without `urls`, the file is in a mirror alone. It is needed where
-    data are prepared with the settings `where`.
+    `size` (bytes) and `sha256` are those of its content once decompressed; None where no source states them. A sum that
+    none states is recorded at the first download.
 
     An archive is known by its members, because the same files are packed differently from place to place. `members` is
     a pattern on base names, `count` says how many files match it, `size` is the sum of their bytes, and `sha256` is
@@ -387,9 +380,9 @@ class RemoteFile(Entry):
     @model_validator(mode="after")
     def _archives_are_complete(self) -> "RemoteFile":
         if len({self.archive is None, self.members is None, self.count is None}) > 1:
-            raise PydanticCustomError("archive", "expected archive, members and count together, or none of them")
+            raise ValueError("expected archive, members and count together, or none of them")
         if self.archive and self.size is None:
-            raise PydanticCustomError("archive", "expected the size of an archive's members")
+            raise ValueError("expected the size of an archive's members")
         return self
 
 

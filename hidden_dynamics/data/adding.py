@@ -22,9 +22,8 @@ def sample(rng: np.random.Generator, count: int, length: int) -> tuple[np.ndarra
     follows (IndRNN), the halves are disjoint.
 
     Returns:
-        values: (count, T), float32, uniform on [0, 1).
-        markers: (count, 2), int64, the marked steps, the first uniform on 0..T//2-1, the second on T//2..T-1.
-        targets: (count,), float32, the sum of the two values marked.
+        Values (count, T), float32, uniform on [0, 1); markers (count, 2), int64, the marked steps, the first uniform on
+        0..T//2-1, the second on T//2..T-1; targets (count,), float32, the sum of the two values marked.
     """
     values = rng.random((count, length), dtype=np.float32)
     first = rng.integers(0, length // 2, size=count)
@@ -35,12 +34,7 @@ def sample(rng: np.random.Generator, count: int, length: int) -> tuple[np.ndarra
 
 
 def inputs(values: np.ndarray, markers: np.ndarray) -> np.ndarray:
-    """The network's input, (count, T, 2), float32: the values, and the markers as zeros and two ones.
-
-    Args:
-        values: (count, T), float32.
-        markers: (count, 2), int64, the steps marked.
-    """
+    """The network's input, (count, T, 2), float32: the values, and the markers as zeros and two ones."""
     marked = np.zeros_like(values)
     np.put_along_axis(marked, markers, 1, axis=1)
     return np.stack([values, marked], axis=2)

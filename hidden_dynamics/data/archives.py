@@ -30,9 +30,7 @@ def decompressed(path: str | Path, largest: float = math.inf) -> Iterator[IO[byt
 def members(
     path: str | Path, pattern: str, size: int | None = None, largest: float = math.inf
 ) -> Iterator[tuple[str, bytes]]:
-    """Base name and content of every file in the tar archive `path` whose base name matches `pattern`.
-
-    In the order of the archive. Directories, links and other names are passed over.
+    """Base name and content of every file in a tar archive whose base name matches `pattern`, in the archive's order.
 
     Args:
         size: the bytes of these files together, where they are known: no more are read.

@@ -10,22 +10,14 @@ import numpy as np
 from hidden_dynamics.data import archives, images
 
 ARCHIVE = "cifar-10-binary.tar"
-FILES = {
-    "train": tuple(f"data_batch_{number}.bin" for number in range(1, 6)),
-    "test": ("test_batch.bin",),
-}
+FILES = {"train": tuple(f"data_batch_{number}.bin" for number in range(1, 6)), "test": ("test_batch.bin",)}
 # A record is the label, then the red, green and blue values, each row by row.
 SIDE, CHANNELS = 32, 3
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Read the archive.
-
-    Returns:
-        `train_images` (50000, side, side, 3) and `test_images` (10000, side, side, 3), uint8, rows, columns and red,
-        green, blue; `train_labels` (50000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255: a
-        pixel's value is `image / levels`, in [0, 1].
-    """
+    """`train_images` (50000, side, side, 3) and `test_images` (10000, side, side, 3), uint8, red, green and blue;
+    `train_labels` (50000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255."""
     side = images.side_of("cifar10", settings, SIDE)
     contents = dict(archives.fetched_members(Path(raw, ARCHIVE), "*.bin"))
     arrays: dict[str, np.ndarray] = {"levels": np.array(255, np.float32)}

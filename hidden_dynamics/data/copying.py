@@ -27,16 +27,10 @@ def sample_letters(rng: np.random.Generator, count: int, letters: int = 10, alph
 
 
 def sequences(letters: np.ndarray, blanks: int, alphabet: int = 8) -> tuple[np.ndarray, np.ndarray]:
-    """The task's input and target for each word.
+    """The task's inputs and targets, (count, L + 2K), int64, for words `letters`, (count, K), and L `blanks`.
 
-    Args:
-        letters: (count, K), the words, in 1..alphabet.
-        blanks: L, the number of steps between a word and the marker.
-        alphabet: the marker is alphabet + 1.
-
-    Returns:
-        inputs, targets: (count, L + 2K), int64. The input is the K letters, L blanks, the marker and K - 1 blanks; the
-        target is K + L blanks and the K letters.
+    The input is the K letters, L blanks, the marker (alphabet + 1) and K - 1 blanks; the target is K + L blanks and
+    the K letters.
     """
     count, word = letters.shape
     inputs = np.full((count, blanks + 2 * word), BLANK, np.int64)
@@ -48,10 +42,8 @@ def sequences(letters: np.ndarray, blanks: int, alphabet: int = 8) -> tuple[np.n
 
 
 def loss_without_memory(blanks: int, letters: int, alphabet: int) -> float:
-    """The loss of the best answer without memory: K ln(alphabet) / (L + 2K) nats per step.
-
-    It says "blank" with certainty until the marker and guesses the K letters uniformly after it.
-    """
+    """The loss of the best answer without memory, K ln(alphabet) / (L + 2K) nats per step: blanks with certainty until
+    the marker, letters by chance after it."""
     return letters * math.log(alphabet) / (blanks + 2 * letters)
 
 

@@ -20,14 +20,10 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Split the images into 1,437 for training and 360 for testing, with the classes in the same proportions in both.
+    """`train_images` (1437, 64 * enlarge^2) and `test_images` (360, 64 * enlarge^2), uint8 in 0..16, each image row by
+    row; `train_labels` and `test_labels`, uint8 in 0..9; `levels` (), float32, 16.
 
-    The split is always the same (seed 0). The arrays are those of `mnist.prepare`, only smaller.
-
-    Returns:
-        `train_images` (1437, 64 * enlarge^2) and `test_images` (360, 64 * enlarge^2), uint8 in 0..16, each image row by
-        row; `train_labels` and `test_labels`, uint8 in 0..9; `levels` (), float32, 16: a pixel's value is
-        `image / levels`, in [0, 1].
+    The split is always the same (seed 0), with the classes in the same proportions in both parts.
     """
     # Here, because importing scikit-learn takes a second that the other datasets need not wait for.
     from sklearn.datasets import load_digits

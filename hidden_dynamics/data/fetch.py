@@ -41,21 +41,15 @@ def fetch(
     timeout: float = 30.0,
     patience: float = 60.0,
 ) -> None:
-    """Bring a file to `destination`, decompressed and verified.
+    """Bring a file to `destination`, decompressed; nothing is there before its content is verified.
 
     The mirror is tried first (`<mirror>/<folder>/<name>`, plain or with `.gz`), then each URL in turn. What arrives
-    broken off or with the wrong content is thrown away; what broke off is tried again, then the next source. No more is
-    read than the file can have.
+    with the wrong content is thrown away; what breaks off is tried again, then the next source.
 
     Args:
-        folder: the directory within the mirror: the dataset's name.
-        name: the file's.
-        file: what to bring, with the size and SHA-256 of its decompressed content or, for an archive, of its members.
-        destination: the file's final name. Nothing is there before the content is verified.
-        mirror: a directory laid out `<folder>/<file>`, or None.
+        folder: the dataset's name.
         retries: attempts per URL (at least 1).
-        pause: seconds before the second attempt; doubled before each further one. A server may ask for more, to a
-            minute.
+        pause: seconds before the second attempt; doubled before each further one. A server may ask for a minute.
         timeout: seconds to wait for a server that says nothing.
         patience: seconds in which at least 1 kB/s must come.
 
@@ -98,11 +92,7 @@ def fetch(
 
 
 def verify(path: str | Path, file: RemoteFile) -> str:
-    """Check that the content of `path` is that of `file`; its SHA-256.
-
-    Raises:
-        UserError: it is missing, unreadable, truncated or altered; the message names it and says what was expected.
-    """
+    """The SHA-256 of the content of `path`; a `UserError` where it is not that of `file`."""
     file = _held_to(file, Path(path))
     try:
         for _ in _verified(Path(path), file):
@@ -140,7 +130,7 @@ class _Refused(Exception):
 
 
 class _MayPass(_Refused):
-    """What may pass: the same address is asked again, after so many seconds at least."""
+    """A refusal that may pass: the same address is asked again, after `wait` seconds at least."""
 
     def __init__(self, text: str, wait: float = 0.0):
         super().__init__(text)
@@ -218,12 +208,12 @@ def _verified(source: Path, file: RemoteFile) -> Iterator[bytes]:
     digest, size, largest = hashlib.sha256(), 0, _largest(file)
     try:
         if file.members is not None:
-            found = [
+            digests = [
                 (name, hashlib.sha256(data).hexdigest(), len(data))
                 for name, data in archives.members(source, file.members, file.size, largest)
             ]
-            digest.update("".join(f"{sha256}  {name}\n" for name, sha256, _ in sorted(found)).encode())
-            size = sum(length for _, _, length in found)
+            digest.update("".join(f"{sha256}  {name}\n" for name, sha256, _ in sorted(digests)).encode())
+            size = sum(length for _, _, length in digests)
         with archives.decompressed(source, largest) as stream:
             while chunk := stream.read(CHUNK):
                 if not file.archive:

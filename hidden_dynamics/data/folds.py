@@ -38,9 +38,9 @@ def folds(count: int, number: int = FOLDS) -> list[Fold]:
     """
     random = np.random.RandomState(SEED)
     drawn = []
-    for place in range(number):
+    for position in range(number):
         others, test = _split(random, np.arange(count), 0.1)
-        drawn.append(_with_series(Fold(*_split(random, others, 0.2), test), place))
+        drawn.append(_with_series(Fold(*_split(random, others, 0.2), test), position))
     return drawn
 
 
@@ -53,11 +53,8 @@ def published(fold: Fold, ids: np.ndarray) -> Fold:
 def released(fold: Fold, ids: np.ndarray, place: int = 0) -> Fold:
     """The places of a split's series, ascending, as the released code has them: a position is taken for an id.
 
-    A position that is no id falls away, and so does a series whose id is no position: with gaps in the `ids`
-    (series,), the parts are smaller. `place`, of the split among the five, is for messages.
-
-    Raises:
-        UserError: a part has no series.
+    With gaps in the `ids` (series,), the parts are smaller; a `UserError` where one is empty. `place`, of the split
+    among the five, is for messages.
     """
     return _with_series(Fold(*(np.flatnonzero(np.isin(ids, part)) for part in fold)), place)
 

@@ -17,8 +17,8 @@ ARCHIVE = "recordings.tar"
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """What `speech.pack` gives for train (2,400 utterances), validation (300) and test (300), each in the order of
-    digits, speakers and numbers."""
+    """The frames, as `speech.pack` has them, of train (2,400 utterances), validation (300) and test (300), each in the
+    order of digits, speakers and numbers."""
     typed(Entry, settings, "fsdd")  # none are known
     path = Path(raw, ARCHIVE)
     splits: dict[str, list[np.ndarray]] = {"train": [], "validation": [], "test": []}

@@ -11,10 +11,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from hidden_dynamics.configuration.entries import Entry
+from hidden_dynamics.configuration.schema import Seed, Whole
 from hidden_dynamics.data.speech import BINS, HOP, RATE
 
-Count = Annotated[int, Field(ge=1)]
-Seed = Annotated[int, Field(ge=0)]
 Above0 = Annotated[float, Field(gt=0)]
 Arrays = dict[str, np.ndarray]
 NOISE = 0.5  # standard deviation; that between kinds is 1
@@ -25,9 +24,9 @@ UNKNOWN = 0.1  # share of the descriptors of a patient of which is said that the
 class Images(Entry):
     """Squares of 4 x 4 equal pixels (something smooth for a solver to see), the same for all images of a class."""
 
-    train: Count
-    test: Count
-    side: Count
+    train: Whole
+    test: Whole
+    side: Whole
     channels: Literal[1, 3]
 
     def drawn(self, random: np.random.Generator) -> Arrays:
@@ -45,11 +44,11 @@ class Images(Entry):
 class Utterances(Entry):
     """Frames in dB; the durations are uniform from `shortest` to `longest`, in milliseconds."""
 
-    train: Count
-    validation: Count
-    test: Count
-    shortest: Count
-    longest: Count
+    train: Whole
+    validation: Whole
+    test: Whole
+    shortest: Whole
+    longest: Whole
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -72,10 +71,10 @@ class Utterances(Entry):
 class Words(Entry):
     """A text of `train` words; within a run of some, each is the one that follows in the vocabulary."""
 
-    train: Count
-    validation: Count
-    test: Count
-    vocabulary: Count
+    train: Whole
+    validation: Whole
+    test: Whole
+    vocabulary: Whole
 
     def drawn(self, random: np.random.Generator) -> Arrays:
         arrays = Arrays(vocabulary=np.array([f"word{number}" for number in range(self.vocabulary)]))
@@ -98,14 +97,14 @@ class Series(Entry):
             those that die there are descriptors, which may be -1.
     """
 
-    series: Count
-    rows: Count
-    features: Count
+    series: Whole
+    rows: Whole
+    features: Whole
     tick: Above0
     end: Above0
     share: Annotated[float, Field(ge=0, le=1)]
-    kinds: Count = 1
-    lasting: Count | None = None
+    kinds: Whole = 1
+    lasting: Whole | None = None
     labels: Literal["died", "rows"] | None = None
 
     def drawn(self, random: np.random.Generator) -> Arrays:
@@ -117,8 +116,8 @@ class Series(Entry):
         kinds = held(random, (ticks == 0) | (random.random(len(ticks)) < 1 / (self.lasting or math.inf)), self.kinds)
         mask = random.random(shape) < self.share
         mask[np.arange(len(mask)), random.integers(0, self.features, len(mask))] = True
-        usual, own = (random.standard_normal((count, self.features)) for count in (self.kinds, self.series))
-        values = usual[kinds] + NOISE * (own[series] + random.standard_normal(shape))
+        usual, of_series = (random.standard_normal((count, self.features)) for count in (self.kinds, self.series))
+        values = usual[kinds] + NOISE * (of_series[series] + random.standard_normal(shape))
         labels = {}
         if self.labels == "died":
             values[:, :5][random.random((len(values), 5)) < UNKNOWN] = -1

@@ -14,11 +14,8 @@ class Settings(Entry):
 
 
 def side_of(dataset: str, settings: Mapping[str, object], whole: int) -> int:
-    """The one setting of a dataset of square images: `side`, to which they are averaged; `whole`, theirs, if not given.
-
-    Raises:
-        UserError: another setting is given, or a side that does not divide `whole`.
-    """
+    """The setting `side` of a dataset of square images, to which they are averaged, or else `whole`, their own; a
+    `UserError` where it does not divide that, or another setting is given."""
     side = whole if (chosen := typed(Settings, settings, dataset).side) is None else chosen
     if whole % side:
         raise UserError(f"{dataset}: the setting 'side' must divide {whole}, found {side}", key="side")
@@ -26,17 +23,8 @@ def side_of(dataset: str, settings: Mapping[str, object], whole: int) -> int:
 
 
 def averaged(images: np.ndarray, side: int) -> np.ndarray:
-    """Each pixel the mean of a square of pixels, rounded to a whole level, halves up.
-
-    Levels stay what they are, so a task divides by the same number as for whole images; rounding adds at most half a
-    level.
-
-    Args:
-        images: (n, H, H) or (n, H, H, channels), uint8, where `side` divides H.
-
-    Returns:
-        (n, side, side) or (n, side, side, channels), uint8.
-    """
+    """Images (n, H, H) or (n, H, H, channels), uint8, as (n, side, side, ...), where `side` divides H: each pixel the
+    mean of a square of pixels, rounded to a whole level, halves up."""
     count, whole, _, *channels = images.shape
     square = whole // side
     sums = images.reshape(count, side, square, side, square, *channels).sum((2, 4), np.uint32)

@@ -11,14 +11,8 @@ FILES = {"train": "train", "test": "t10k"}  # how their names begin
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Read the decompressed IDX files.
-
-    A pixel's value is `image / levels`, in [0, 1]: the authors' code neither normalises by mean and deviation nor
-    binarises, although the paper speaks of binary images.
-
-    Returns:
-        `train_images` (60000, side^2) and `test_images` (10000, side^2), uint8, each image row by row;
-        `train_labels` (60000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255.
+    """`train_images` (60000, side^2) and `test_images` (10000, side^2), uint8, each image row by row; `train_labels`
+    (60000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255: a pixel's value is `image / levels`.
     """
     side = images.side_of("mnist", settings, SIDE)
     arrays = {"levels": np.array(255, np.float32)}
@@ -30,11 +24,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 
 def read_idx(path: str | Path) -> np.ndarray:
-    """Read an IDX file of unsigned bytes.
-
-    The format: two zero bytes, the type code (8), the number of dimensions, each dimension as a big-endian uint32, then
-    the entries, the last dimension running fastest.
-    """
+    """An IDX file of unsigned bytes: two zero bytes, the type code (8), the number of dimensions, each dimension as a
+    big-endian uint32, then the entries, the last dimension running fastest."""
     content = Path(path).read_bytes()
     shape = np.frombuffer(content, ">u4", content[3], offset=4)
     return np.frombuffer(content, np.uint8, offset=4 + 4 * content[3]).reshape(shape)

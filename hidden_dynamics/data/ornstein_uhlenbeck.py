@@ -50,9 +50,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         The arrays of `ragged`, with two features, and what the optimal predictor says of the targets:
         `optimal_means` and `optimal_variances`, (series, 3, 2), float64, at `optimal_times`, (series, 3). A series that
         has too few rows to be predicted is drawn anew under another id, so the ids have gaps.
-
-    Raises:
-        UserError: a setting is unknown or out of range, or such series have nothing to predict.
     """
     chosen = typed(Settings, settings, "ornstein_uhlenbeck")
     arrays = draw(chosen)
@@ -81,22 +78,15 @@ def draw(settings: Settings) -> dict[str, np.ndarray]:
 
 
 def optimal(arrays: dict[str, np.ndarray], settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of the targets, given all that was observed of the series until `until`: a Kalman filter.
-
-    Args:
-        arrays: those of `ragged`.
-        settings: with which they were drawn.
-
-    Returns:
-        means and variances of the observations (series, 3, 2), float64, measurement noise included.
-    """
+    """Means and variances of the targets, (series, 3, 2), float64, measurement noise included, given all that was
+    observed of the series until `until`: a Kalman filter. `arrays` are those of `ragged`, drawn with these settings."""
     targets = ragged.after(arrays, settings.until, TARGETS)
     mean, covariance, last = _filtered(arrays, settings)
     means, variances = np.empty((2, len(mean), TARGETS, FEATURES))
-    for place, rows in enumerate(targets.T):
+    for target, rows in enumerate(targets.T):
         later, spread = _moved(mean, covariance, arrays["times"][rows] - last, settings)
-        means[:, place] = later
-        variances[:, place] = np.diagonal(spread, axis1=1, axis2=2) + settings.noise**2
+        means[:, target] = later
+        variances[:, target] = np.diagonal(spread, axis1=1, axis2=2) + settings.noise**2
     return means, variances
 
 
@@ -107,17 +97,10 @@ def stationary(settings: Settings) -> np.ndarray:
     return 2 * np.sqrt(np.outer(theta, theta)) * noises / np.add.outer(theta, theta)
 
 
-# -------------------------------------------------------------------------------------------------- how both are moved
-
-
 def _moved(
     mean: np.ndarray, covariance: np.ndarray, time: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The distribution after a time: mean (series, 2) and covariance (series, 2, 2), from those before it.
-
-    Args:
-        time: (series,), how long.
-    """
+    """The distribution after a time (series,): mean (series, 2) and covariance (series, 2, 2), from those before it."""
     decay = np.exp(-np.outer(time, settings.speeds))
     both = decay[:, :, None] * decay[:, None, :]
     return decay * mean, both * covariance + (1 - both) * stationary(settings)
@@ -128,9 +111,9 @@ def _filtered(arrays: dict[str, np.ndarray], settings: Settings) -> tuple[np.nda
     count, first = len(arrays["ids"]), ragged.starts(arrays["lengths"])
     mean, last = np.zeros((count, FEATURES)), np.zeros(count)
     covariance = np.tile(stationary(settings), (count, 1, 1))
-    for place in range(arrays["lengths"].max()):
-        here = np.flatnonzero(place < arrays["lengths"])
-        rows = first[here] + place
+    for number in range(arrays["lengths"].max()):
+        here = np.flatnonzero(number < arrays["lengths"])
+        rows = first[here] + number
         early = arrays["times"][rows] <= np.float32(settings.until)
         here, rows = here[early], rows[early]
         moved = _moved(mean[here], covariance[here], arrays["times"][rows] - last[here], settings)
@@ -157,8 +140,8 @@ def _candidates(random: np.random.Generator, settings: Settings) -> dict[str, np
     kept, spread = _moved(np.ones((1, FEATURES)), np.zeros((1, FEATURES, FEATURES)), np.array([STEP]), settings)
     paths = random.standard_normal((grid, count, FEATURES)) @ np.linalg.cholesky(spread[0]).T
     paths[0] = random.standard_normal((count, FEATURES)) @ np.linalg.cholesky(stationary(settings)).T
-    for place in range(1, grid):
-        paths[place] += kept * paths[place - 1]
+    for tick in range(1, grid):
+        paths[tick] += kept * paths[tick - 1]
     measured = paths + settings.noise * random.standard_normal(paths.shape)
     tenths, series, feature = places = np.nonzero(random.random(paths.shape) < settings.rate * STEP)
     return ragged.ragged(series, tenths, feature, measured[places], FEATURES, STEP)

@@ -9,6 +9,16 @@ are a CSV table with a line for each.
 
 The authors' repository has a file of each set, in the order in which their code took the records and then split them: a
 list of (id, times, values, mask, label) that torch saved. Of it the ids alone are used.
+
+The arrays have a row for each time of a stay, the stays one after another:
+
+times    (rows,), float32, hours, in multiples of a quantum; the first of each stay is 0
+values   (rows, 41), float32, in the units of the challenge, -1 for an unknown height, weight or sex included; 0
+         where a parameter was not measured
+mask     (rows, 41), bool, whether it was
+lengths  (stays,), int64, how many rows each stay has
+ids      (stays,), int64, ascending where no other order is asked for
+died     (stays,), bool, whether the patient died in the hospital
 """
 
 import io
@@ -21,10 +31,19 @@ import pandas as pd
 from pydantic import AfterValidator, Field
 
 from hidden_dynamics.configuration.entries import Entry, typed
-from hidden_dynamics.data import archives, ragged, stay_records
+from hidden_dynamics.data import archives, ragged
 from hidden_dynamics.errors import UserError
 
 MEMBERS = "[0-9]*.txt"  # base names of records in an archive
+# In the order of Latent-ODE (Rubanova et al., NeurIPS 2019); the first five are descriptors, known at admission.
+PARAMETERS = (
+    *("Age", "Gender", "Height", "ICUType", "Weight", "Albumin", "ALP", "ALT", "AST", "Bilirubin", "BUN"),
+    *("Cholesterol", "Creatinine", "DiasABP", "FiO2", "GCS", "Glucose", "HCO3", "HCT", "HR", "K", "Lactate", "Mg"),
+    *("MAP", "MechVent", "Na", "NIDiasABP", "NIMAP", "NISysABP", "PaCO2", "PaO2", "pH", "Platelets", "RespRate"),
+    *("SaO2", "SysABP", "Temp", "TroponinI", "TroponinT", "Urine", "WBC"),
+)
+ADMISSION = len(PARAMETERS)  # in the place of a parameter, where a line says only that the stay has a row
+QUANTUM = 0.016  # hours, to which Latent-ODE rounds; less than the minute to which times are known
 
 
 def _in_order(sets: list) -> list:
@@ -35,12 +54,12 @@ def _in_order(sets: list) -> list:
 
 class Settings(Entry):
     sets: Annotated[list, AfterValidator(_in_order)] = ["a"]
-    quantisation: float = Field(stay_records.QUANTUM, ge=0.001, le=1)  # hours
+    quantisation: float = Field(QUANTUM, ge=0.001, le=1)  # hours
     order: Literal["number", "released"] = "number"
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """The arrays of `stay_records`, of all sets together: 4,000 records of each, in their `order`."""
+    """The arrays of all sets together: 4,000 records of each, in their `order`."""
     chosen = typed(Settings, settings, "physionet2012")
     parts = []
     for name in chosen.sets:
@@ -51,10 +70,10 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = stay_records.QUANTUM) -> dict[str, np.ndarray]:
+def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = QUANTUM) -> dict[str, np.ndarray]:
     """The arrays of a set of records, in any order, and of the table of their outcomes."""
     lines = b"".join(record.partition(b"\n")[2].rstrip(b"\n") + b"\n" for record in records)
-    parameters = pd.CategoricalDtype([*stay_records.PARAMETERS, "RecordID"])
+    parameters = pd.CategoricalDtype([*PARAMETERS, "RecordID"])
     table = pd.read_csv(
         io.BytesIO(lines),
         names=["time", "parameter", "value"],
@@ -62,11 +81,30 @@ def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = stay_recor
     )
     hours = np.array([int(time[:2]) + int(time[3:]) / 60 for time in table["time"].cat.categories])
     parameter, value = table["parameter"].cat.codes.to_numpy(), table["value"].to_numpy()
-    first = parameter == stay_records.ADMISSION  # of its record, whose id is the value
+    first = parameter == ADMISSION  # of its record, whose id is the value
     ids = value[first].astype(np.int64)[np.cumsum(first) - 1]
-    arrays = stay_records.stays(ids, hours[table["time"].cat.codes], parameter, value, quantum)
+    arrays = stays(ids, hours[table["time"].cat.codes], parameter, value, quantum)
     died = pd.read_csv(io.BytesIO(outcomes), index_col="RecordID")["In-hospital_death"]
     return arrays | {"died": died.loc[arrays["ids"]].to_numpy() == 1}
+
+
+def stays(
+    ids: np.ndarray, hours: np.ndarray, parameter: np.ndarray, value: np.ndarray, quantum: float = QUANTUM
+) -> dict[str, np.ndarray]:
+    """The first five arrays, of a table with a line for each measurement: four arrays (lines,).
+
+    A time is rounded to a multiple of the quantum, halves to the even one, and what was measured of a parameter until
+    that changes is averaged, as in Latent-ODE.
+
+    Args:
+        ids: of the stays, int64.
+        hours: since admission, float64.
+        parameter: places in `PARAMETERS`, or `ADMISSION`.
+        quantum: hours, above 0.
+    """
+    ticks = np.round(hours / quantum).astype(np.int64)
+    arrays = ragged.ragged(ids, ticks, parameter, value, len(PARAMETERS) + 1, quantum)
+    return arrays | {name: np.ascontiguousarray(arrays[name][:, :ADMISSION]) for name in ("values", "mask")}
 
 
 def as_released(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndarray]:

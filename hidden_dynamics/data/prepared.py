@@ -25,25 +25,19 @@ class Prepared:
 def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping[str, object]) -> None:
     """Write `arrays` to `path` (`<name>.npz`) and the provenance and digest to `<name>.json` beside it.
 
-    The same arrays give the same bytes. Both files are written atomically, the arrays last: where they are, all is.
-
-    Args:
-        arrays: of any shape and of any type but Python objects.
-        provenance: what JSON can hold.
-
-    Raises:
-        UserError: `path` cannot be written.
+    The same arrays give the same bytes. The arrays are written last: where they are, all is. A `UserError` where
+    `path` cannot be written.
     """
     path = Path(path)
     arrays = {name: np.asarray(arrays[name]) for name in sorted(arrays)}
-    about = {
+    description = {
         "arrays": {name: {"dtype": array.dtype.str, "shape": list(array.shape)} for name, array in arrays.items()},
         "digest": digest(arrays),
         "provenance": dict(provenance),
     }
     try:
         with files.atomic(_about(path)) as handle:
-            handle.write(json.dumps(about, indent=2, sort_keys=True) + "\n")
+            handle.write(json.dumps(description, indent=2, sort_keys=True) + "\n")
         with files.atomic(path, "wb") as handle:
             # Not compressed: every training reads it, and zlib's versions make different bytes of the same arrays.
             # numpy gives every member the same date (1980), so that the file depends on the arrays alone.
@@ -55,27 +49,21 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
 
 
 def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, object] | None = None) -> Prepared:
-    """Read what `save` wrote, and verify the digest.
-
-    Args:
-        dataset: whose arrays they must be, and prepared with which `settings`; None: whatever is there.
-
-    Raises:
-        UserError: a file is missing, truncated, altered or of something else; the message names it.
-    """
+    """Read what `save` wrote, and verify the digest; a `UserError` where a file is missing, truncated or altered, or
+    its arrays are not the `dataset`'s, prepared with these `settings`."""
     path = Path(path)
     try:
-        about = json.loads(_about(path).read_text(encoding="utf-8"))
-        expected, provenance = about["digest"], about["provenance"]
+        description = json.loads(_about(path).read_text(encoding="utf-8"))
+        expected, provenance = description["digest"], description["provenance"]
         with np.load(path, allow_pickle=False) as members:
             arrays = {name: members[name] for name in members.files}
-        found = digest(arrays)
+        computed = digest(arrays)
     except FileNotFoundError as error:
         raise _unusable(path, f"{error.filename} is missing", "Run") from None
     except Exception as error:  # a damaged archive raises almost anything, according to where the damage is
         raise _unusable(path, f"it, or its .json, is truncated or altered ({error!r})") from error
-    if found != expected:
-        raise _unusable(path, f"the digest of its arrays is {found}, expected {expected}")
+    if computed != expected:
+        raise _unusable(path, f"the digest of its arrays is {computed}, expected {expected}")
     wanted = {} if dataset is None else {"dataset": dataset, "settings": dict(settings or {})}
     other = {key: provenance[key] for key, value in wanted.items() if provenance.get(key, value) != value}
     if other:

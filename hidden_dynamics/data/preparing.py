@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.errors import UserError
 
@@ -20,11 +21,8 @@ LIBRARIES = ("numpy", "pandas", "scikit-learn", "scipy", "soundfile", "torch", "
 
 
 def raw_directory(name: str, configuration: Configuration) -> Path:
-    """The directory of a dataset's raw files, as config.yaml says: data.copies or data.directory.
-
-    Raises:
-        UserError: the dataset has to be the user's own copy, and no directory is named.
-    """
+    """The directory of a dataset's raw files: below data.directory or, for one that has to be the user's own copy, as
+    data.copies says; a `UserError` where that says nothing."""
     dataset, copies = configuration.datasets[name], configuration.settings.data.copies
     if not dataset.own_copy:
         return Path(configuration.paths.raw(name))
@@ -44,18 +42,13 @@ def raw_directory(name: str, configuration: Configuration) -> Path:
 
 
 def module_of(name: str, dataset: Dataset) -> ModuleType:
-    """The module that prepares a dataset.
-
-    Raises:
-        UserError: there is no such module.
-    """
+    """The module that prepares a dataset; a `UserError` where there is none."""
     try:
         return importlib.import_module(dataset.module)
     except ModuleNotFoundError as error:
         if error.name is None or not dataset.module.startswith(error.name):
             raise  # the module is there; what it imports is not
-        file, key = "config/datasets.yaml", f"{name}.module"
-        raise UserError(f"{file}: {key}: there is no module {dataset.module!r}", file, key) from None
+        raise mistake(f"config/datasets.yaml: {name}.module", f"there is no module {dataset.module!r}") from None
 
 
 def provenance(

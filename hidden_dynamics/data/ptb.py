@@ -21,12 +21,8 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Number the words of the three files. The vocabulary is that of the whole text, however much of it is kept.
-
-    Returns:
-        What `text.number` gives: `train` (words,), `validation` (73760,) and `test` (82430,), int32;
-        `vocabulary` (10000,).
-    """
+    """The words as `text.number` gives them: `train` (words,), `validation` (73760,) and `test` (82430,), int32;
+    `vocabulary` (10000,), of the whole text, however much of it is kept."""
     words = typed(Settings, settings, "ptb").words
     splits = {split: text.read_lines(Path(raw, name)) for split, name in FILES.items()}
     arrays = text.number(splits)

@@ -35,31 +35,17 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Number the words of the topics' prose.
+    """The words of the topics' prose as `text.number` gives them: `train`, `validation` and `test`, (tokens,), int32;
+    `vocabulary`, (vocabulary,): the most frequent words of the training part, the first in the alphabet of equal ones.
 
-    The split is always the same: the paragraphs, in their order, in runs of four; of ten runs the fifth is for
-    validation, the tenth for testing and the others for training. No paragraph is in two parts. How much text there is
-    depends on the version of Python.
-
-    Args:
-        raw: not used: the text comes with Python.
-        settings: `vocabulary`, the number of words, <unk> and <eos> among them. The others are the most frequent of the
-            training part; of equally frequent ones, the first in the alphabet.
-
-    Returns:
-        What `text.number` gives: `train`, `validation` and `test`, (tokens,), int32; `vocabulary`, (vocabulary,).
-
-    Raises:
-        UserError: the setting is missing, unknown or out of range.
+    No paragraph is in two parts. How much text there is depends on the version of Python.
     """
     size = typed(Settings, settings, "python_topics").vocabulary
     splits = {split: [line for paragraph in part for line in paragraph] for split, part in deal(paragraphs()).items()}
     counts = Counter(word for line in splits["train"] for word in line)
     if size - 2 >= len(counts):  # every word would be kept, and <unk> might never be seen in training
-        raise UserError(
-            f"python_topics: vocabulary: found {size:,}, expected {len(counts) + 1:,} at most, so that a word is rare",
-            key="vocabulary",
-        )
+        expected = f"found {size:,}, expected {len(counts) + 1:,} at most, so that a word is rare"
+        raise UserError(f"python_topics: vocabulary: {expected}", key="vocabulary")
     frequent = sorted(counts, key=lambda word: (-counts[word], word))[: size - 2]
     return text.number({split: text.rare_to_unknown(part, set(frequent)) for split, part in splits.items()})
 
@@ -67,20 +53,20 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 def paragraphs() -> list[Paragraph]:
     """The prose of all topics: its different paragraphs, in the order of the topics' names."""
     blocks = (block for _, topic in sorted(pydoc_data.topics.topics.items()) for block in re.split(r"\n\s*\n", topic))
-    found = (tuple(map(words, SENTENCE_END.split(" ".join(block.split())))) for block in blocks)
-    prose = (tuple(line for line in paragraph if len(line) >= SHORTEST) for paragraph in found)
+    sentences = (tuple(map(words, SENTENCE_END.split(" ".join(block.split())))) for block in blocks)
+    prose = (tuple(line for line in paragraph if len(line) >= SHORTEST) for paragraph in sentences)
     return [paragraph for paragraph in dict.fromkeys(prose) if paragraph]
 
 
-def deal(found: Sequence[Paragraph]) -> dict[str, list[Paragraph]]:
+def deal(given: Sequence[Paragraph]) -> dict[str, list[Paragraph]]:
     """Split paragraphs into train, validation and test, by their place alone."""
     splits: dict[str, list[Paragraph]] = {split: [] for split in text.SPLITS}
-    for place, paragraph in enumerate(found):
-        splits[TURNS[place // RUN % len(TURNS)]].append(paragraph)
+    for position, paragraph in enumerate(given):
+        splits[TURNS[position // RUN % len(TURNS)]].append(paragraph)
     return splits
 
 
 def words(sentence: str) -> tuple[str, ...]:
     """The words of a sentence; none where it is a heading, a piece of code or a label."""
-    found = WORD.findall(sentence.lower()) if SENTENCE.fullmatch(sentence) else ()
-    return tuple("N" if word[0].isdigit() else word for word in found)
+    matches = WORD.findall(sentence.lower()) if SENTENCE.fullmatch(sentence) else ()
+    return tuple("N" if word[0].isdigit() else word for word in matches)

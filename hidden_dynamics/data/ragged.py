@@ -26,12 +26,9 @@ def ragged(
     Several measurements of a feature at one time are averaged, summed in the order of the table.
 
     Args:
-        series: (lines,), int64, the ids of the lines' series, 0 or more.
-        ticks: (lines,), int64, their times, 0 or more, in units of `tick`.
-        feature: (lines,), 0 to D - 1.
-        value: (lines,), float64.
+        series, ticks: (lines,), int64, 0 or more: the lines' ids, and their times in units of `tick`.
+        feature, value: (lines,), 0 to D - 1, and float64.
         features: D.
-        tick: in the unit of `times`.
     """
     span = int(ticks.max(initial=0)) + 1
     keys, row = np.unique(series * span + ticks, return_inverse=True)
@@ -54,11 +51,7 @@ def starts(lengths: np.ndarray) -> np.ndarray:
 
 
 def selected(arrays: dict[str, np.ndarray], series: np.ndarray) -> dict[str, np.ndarray]:
-    """The five arrays of these series alone.
-
-    Args:
-        series: (chosen,), int64, their places, ascending.
-    """
+    """The five arrays of the series at these places, ascending, alone."""
     chosen = np.zeros(len(arrays["ids"]), bool)
     chosen[series] = True
     rows = np.repeat(chosen, arrays["lengths"])
@@ -66,21 +59,15 @@ def selected(arrays: dict[str, np.ndarray], series: np.ndarray) -> dict[str, np.
 
 
 def after(arrays: Mapping[str, np.ndarray], time: float, count: int) -> np.ndarray:
-    """What is to be predicted: the first `count` rows of each series whose time is after `time`.
-
-    Returns:
-        (series, count), int64, their places among all rows.
-
-    Raises:
-        UserError: a series has fewer; the message names it.
-    """
+    """The places among all rows, (series, count), int64, of the first `count` rows of each series after a time, which
+    are to be predicted; a `UserError` where a series has fewer."""
     lengths, first = arrays["lengths"], starts(arrays["lengths"])
     late = arrays["times"] > np.float32(time)
     there = np.add.reduceat(late, first, dtype=np.int64)
     if (there < count).any():
-        place = int(np.argmax(there < count))
+        short = int(np.argmax(there < count))
         raise UserError(
-            f"series {arrays['ids'][place]}: expected {count} rows after time {time:g}, found {there[place]}",
-            key=f"ID {arrays['ids'][place]}",
+            f"series {arrays['ids'][short]}: expected {count} rows after time {time:g}, found {there[short]}",
+            key=f"ID {arrays['ids'][short]}",
         )
     return (first + lengths - there)[:, None] + np.arange(count)

@@ -26,18 +26,10 @@ FLOOR = 1e-5  # power that is added before the logarithm: silence has 10 log10(F
 
 
 def read(content: bytes, name: str, rate: int) -> np.ndarray:
-    """The samples of a recording: NIST SPHERE or WAV, one channel of 16-bit PCM.
-
-    Args:
-        content: of the audio file.
-        name: the file's, for messages.
-        rate: samples per second that it must have.
-
-    Returns:
-        (n,), int16.
+    """The samples of a recording, (n,), int16: NIST SPHERE or WAV, one channel of 16-bit PCM at this rate.
 
     Raises:
-        UserError: it is empty, damaged, broken off or another kind of recording; the message names it.
+        UserError: it is empty, damaged, broken off or another kind of recording; the message has its `name`.
     """
     import soundfile
 
@@ -45,16 +37,15 @@ def read(content: bytes, name: str, rate: int) -> np.ndarray:
         raise UserError(f"{name}: the file is empty")
     try:
         with soundfile.SoundFile(io.BytesIO(content)) as sound:
-            kind, found = sound.format, (sound.channels, sound.samplerate, sound.subtype)
+            kind, form = sound.format, (sound.channels, sound.samplerate, sound.subtype)
             samples = sound.read(dtype="int16", always_2d=True)
     except soundfile.LibsndfileError as error:
         raise UserError(f"{name}: cannot be read as NIST SPHERE or WAV: {error.error_string}") from None
     if kind not in ("NIST", "WAV"):
         raise UserError(f"{name}: cannot be read as NIST SPHERE or WAV: it is {kind}")
-    if found != (1, rate, "PCM_16"):
+    if form != (1, rate, "PCM_16"):
         raise UserError(
-            f"{name}: expected one channel of 16-bit PCM at {rate:,} Hz, "
-            f"found {found[0]} of {found[2]} at {found[1]:,} Hz"
+            f"{name}: expected one channel of 16-bit PCM at {rate:,} Hz, found {form[0]} of {form[2]} at {form[1]:,} Hz"
         )
     if len(samples) == 0:
         raise UserError(f"{name}: the recording has no samples")
@@ -82,18 +73,8 @@ def halve_rate(samples: np.ndarray) -> np.ndarray:
 
 
 def frames(samples: np.ndarray, name: str) -> np.ndarray:
-    """The spectrogram of an utterance in dB.
-
-    Args:
-        samples: (n,), int16, at 8 kHz.
-        name: the utterance's, for messages.
-
-    Returns:
-        (T, 129), float32, with T = ceil(n / 128) + 3.
-
-    Raises:
-        UserError: the utterance is shorter than one window.
-    """
+    """The spectrogram of an utterance in dB, (T, 129), float32, T = ceil(n / 128) + 3, of samples (n,), int16, at 8
+    kHz; a `UserError` with its `name` where it is shorter than one window."""
     import torch
     from torchaudio.functional import spectrogram
 
@@ -118,14 +99,8 @@ def frames(samples: np.ndarray, name: str) -> np.ndarray:
 
 
 def pack(splits: Mapping[str, Iterable[np.ndarray]]) -> dict[str, np.ndarray]:
-    """The utterances of each split, one after another.
-
-    Args:
-        splits: by split ("train", "validation", "test"), the frames of its utterances, each (T, 129), at least one.
-
-    Returns:
-        For each split `<split>_frames` (sum of T, 129), float32, and `<split>_lengths` (utterances,), int64, the T.
-    """
+    """The utterances of each split, each (T, 129), one after another: `<split>_frames` (sum of T, 129), float32, and
+    `<split>_lengths` (utterances,), int64, the T."""
     arrays = {}
     for split, given in splits.items():
         utterances = list(given)

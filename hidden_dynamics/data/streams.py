@@ -12,13 +12,6 @@ def generator(seed: int, *path: str | int) -> np.random.Generator:
 
     Different paths give independent streams and the same path always the same one. No state is kept between calls, so a
     training that is resumed finds the batch it would have drawn. The name "1" and the number 1 are different steps.
-
-    Args:
-        seed: any whole number.
-        path: names and whole numbers.
-
-    Raises:
-        TypeError: a step of the path is neither text nor a whole number.
     """
     steps = [step if isinstance(step, str) else int(operator.index(step)) for step in (operator.index(seed), *path)]
     # Python's hash() of text differs from process to process; SHA-256 does not. PCG64 is named because what

@@ -14,13 +14,9 @@ SIDE, CHANNELS = 32, 3
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Read the MATLAB files. Their labels are 1 to 10, where 10 stands for the digit 0.
-
-    Returns:
-        `train_images` (73257, side, side, 3) and `test_images` (26032, side, side, 3), uint8, rows, columns and red,
-        green, blue; `train_labels` (73257,) and `test_labels` (26032,), uint8, the digits 0..9; `levels` (), float32,
-        255: a pixel's value is `image / levels`, in [0, 1].
-    """
+    """`train_images` (73257, side, side, 3) and `test_images` (26032, side, side, 3), uint8, red, green and blue;
+    `train_labels` (73257,) and `test_labels` (26032,), uint8, the digits 0..9, of which the files call 0 ten;
+    `levels` (), float32, 255."""
     from scipy.io import loadmat  # here, because importing scipy takes time that the other datasets need not wait for
 
     side = images.side_of("svhn", settings, SIDE)

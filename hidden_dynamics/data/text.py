@@ -1,8 +1,4 @@
-"""Text as word-level language models take it: lines of words, the words numbered, every line closed by <eos>.
-
-`read_lines` reads a file whose words are set apart by spaces, as Penn Treebank's are; `number` turns the lines of a
-dataset's three parts into arrays.
-"""
+"""Text as word-level language models take it: lines of words, the words numbered, every line closed by <eos>."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,14 +24,11 @@ def rare_to_unknown(lines: Sequence[Line], known: set[str]) -> list[list[str]]:
 
 
 def number(splits: Mapping[str, Sequence[Line]]) -> dict[str, np.ndarray]:
-    """Number the words by their first appearance, as AWD-LSTM does: through train, then validation, then test.
-
-    Args:
-        splits: the lines of `train`, `validation` and `test`; a word is any text without spaces.
+    """The lines' words, numbered by their first appearance, as in AWD-LSTM: through train, then validation, then test.
 
     Returns:
         `train`, `validation` and `test`, (tokens,), int32 in 0..V-1, <eos> after every line; `vocabulary`, (V,), the
-        words by number. `vocabulary[train]` are the words again.
+        words by number.
     """
     tokens = {split: [word for line in splits[split] for word in (*line, END)] for split in SPLITS}
     vocabulary = list(dict.fromkeys(word for split in SPLITS for word in tokens[split]))

@@ -37,15 +37,8 @@ Speakers = dict[str, dict[str, Path]]  # the sentences' files, by speaker and se
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Read the user's copy and turn it into frames.
-
-    Args:
-        raw: a directory with TRAIN and TEST, somewhere below; in upper, lower or mixed case.
-        settings: none are known.
-
-    Returns:
-        What `speech.pack` gives for train (3,640 utterances), validation (192) and test (400), each in the order of
-        speakers and sentences.
+    """The frames, as `speech.pack` has them, of train (3,640 utterances), validation (192) and test (400), in the
+    order of speakers and sentences; below `raw` are TRAIN and TEST somewhere, in upper, lower or mixed case.
 
     Raises:
         UserError: speakers or sentences are missing, or a recording cannot be used; the message names them.
@@ -75,9 +68,9 @@ def _speakers(raw: Path, part: str) -> Speakers:
     """
     speakers: Speakers = {}
     for name in sorted(glob.glob("**", root_dir=raw, recursive=True)):
-        found = re.fullmatch(rf"(?:.*/)?{part}/dr\d/([a-z0-9]+)/([a-z0-9]+)\.wav", name.lower())
-        if found and "sa" not in found[2]:
-            path = speakers.setdefault(found[1], {}).setdefault(found[2], raw / name)
+        parts = re.fullmatch(rf"(?:.*/)?{part}/dr\d/([a-z0-9]+)/([a-z0-9]+)\.wav", name.lower())
+        if parts and "sa" not in parts[2]:
+            path = speakers.setdefault(parts[1], {}).setdefault(parts[2], raw / name)
             if path != raw / name:
                 raise UserError(f"{raw / name}: the same recording as {path}; keep one of them", file=raw / name)
     return dict(sorted(speakers.items()))

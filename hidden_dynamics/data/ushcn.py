@@ -25,14 +25,8 @@ TICK = 0.1
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """The arrays of `ragged`: 350,665 rows of 1,114 series, with five features.
-
-    The authors' script writes the times of a station element by element, as each was drawn, and their loader sorts
-    what it has read. So the rows of a series may stand in any order in the file.
-
-    Raises:
-        UserError: the table has another number of rows or series.
-    """
+    """The arrays of `ragged`: 350,665 rows of 1,114 series, with five features; a `UserError` where the table has
+    others. The rows of a series may stand in any order: the authors' script writes them element by element."""
     typed(Entry, settings, "ushcn")  # none are known
     path = Path(raw, FILE)
     table = pd.read_csv(path)
@@ -41,9 +35,9 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     ticks = np.round(table["Time"].to_numpy() / TICK).astype(np.int64)
     ids = table["ID"].to_numpy().astype(np.int64)
     arrays = ragged.ragged(ids[row], ticks[row], element, values[row, element], len(ELEMENTS), TICK)
-    found = len(arrays["ids"]), len(arrays["times"])
-    if found != (SERIES, ROWS):
+    sizes = len(arrays["ids"]), len(arrays["times"])
+    if sizes != (SERIES, ROWS):
         raise UserError(
-            f"{path}: expected {ROWS:,} rows of {SERIES:,} series, found {found[1]:,} of {found[0]:,}", file=path
+            f"{path}: expected {ROWS:,} rows of {SERIES:,} series, found {sizes[1]:,} of {sizes[0]:,}", file=path
         )
     return arrays

@@ -47,6 +47,6 @@ def code_of(run: Run) -> str:
 
 
 def made_by(configuration: Configuration, task: str) -> list[object]:
-    """What determines those of a task beside its data."""
+    """All that determines the baselines of a task beside its data."""
     runs = runs_of(configuration, task)
     return [[seed, run.seed, run.spec["task_settings"], code_of(run)] for seed, run in runs.items()]

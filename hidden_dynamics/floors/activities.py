@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from hidden_dynamics.floors import fitted
 from hidden_dynamics.floors.fitted import Fitted, by_part, by_the_last, chosen, measured, probabilities
 from hidden_dynamics.models.latent_family.family import Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Observations
@@ -21,17 +19,11 @@ ITERATIONS = (25, 50, 100)
 
 
 def logistic_regression(task: ActivityRecognition, seed: int) -> Fitted:
-    candidates = {
-        f"C = {c:g}": make_pipeline(StandardScaler(), LogisticRegression(C=c, max_iter=300, tol=1e-3))
-        for c in PENALTIES
-    }
-    return _fitted(task, "logistic regression", candidates)
+    return _fitted(task, *fitted.regressions(PENALTIES, StandardScaler(), max_iter=300, tol=1e-3))
 
 
 def gradient_boosting(task: ActivityRecognition, seed: int) -> Fitted:
-    trees: dict[str, Any] = {"max_leaf_nodes": 15, "max_features": 0.3, "early_stopping": False, "random_state": seed}
-    candidates = {f"{n} iterations": HistGradientBoostingClassifier(max_iter=n, **trees) for n in ITERATIONS}
-    return _fitted(task, "gradient boosting", candidates)
+    return _fitted(task, *fitted.boosted(ITERATIONS, random_state=seed))
 
 
 def _fitted(task: ActivityRecognition, name: str, candidates: dict[str, Any]) -> Fitted:
@@ -56,7 +48,7 @@ def neighbourhoods(observations: Observations) -> NDArray:
     """What was observed of each feature at a row's neighbours, (R, neighbours * D) float32; where it was not, what was
     last, or else is next, in the window; 0 where it never is. All rows of all windows, in any order."""
     order = np.argsort(observations.series.cpu().numpy(), kind="stable")  # by window, then time
-    values, mask = (each.cpu().numpy()[order] for each in (observations.values, observations.mask > 0))
+    values, mask = (array.cpu().numpy()[order] for array in (observations.values, observations.mask > 0))
     shape = (observations.size, WINDOW, values.shape[1])
     values, mask, rows = values.reshape(shape), mask.reshape(shape), np.arange(WINDOW)[:, None]
     last = np.maximum.accumulate(np.where(mask, rows, -1), 1)

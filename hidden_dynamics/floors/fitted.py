@@ -7,6 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 from torch import nn
 
@@ -20,12 +24,12 @@ LEAST = 1e-9  # probability: of none is the logarithm infinite
 
 
 class Fitted(NamedTuple):
-    """
+    """A classical baseline as it was fitted.
+
     Attributes:
-        name: as it is shown, such as "gradient boosting".
         chosen: its regularisation in words, such as "C = 0.01".
         fitted_on: what the model that is scored was fitted on, in words.
-        scores: by the names that a run's metrics have, in the unit of what a run measures.
+        scores: by a run's metrics, in their units.
         seconds: of a core, to choose, to fit and to score it.
     """
 
@@ -47,7 +51,7 @@ class Answering(nn.Module):
         return self.answer(*given)
 
     def predict(self, *given: Any) -> Any:
-        """What a task of forecasts asks."""
+        """The answer to a task of forecasts."""
         return self.answer(*given)
 
 
@@ -57,20 +61,20 @@ def fit(task: AnyTask, task_class: str, seed: int) -> list[Fitted]:
     it has one."""
     own: Callable[[], Iterable[Fitted]] = getattr(task, "classical", tuple)
     fitted = (imported(name)(task, seed) for name in FLOORS[task_class]) if task_class in FLOORS else own()
-    found, begun = list[Fitted](), time.process_time()
+    floors, begun = list[Fitted](), time.process_time()
     for floor in fitted:
         ended = time.process_time()
-        found += [floor._replace(seconds=round(ended - begun, 1))] if floor is not None else []
+        floors += [floor._replace(seconds=round(ended - begun, 1))] if floor is not None else []
         begun = ended
-    return found
+    return floors
 
 
 @torch.no_grad()
 def measured(task: AnyTask, answer: Callable[..., Any]) -> Metrics:
-    """What a run measures of a network that answers so: of the validation part, where there is one, and of the test."""
+    """The metrics of a network that answers so: of the validation part, where there is one, and of the test."""
     network = Answering(answer)
-    found = task.evaluate(network)
-    return found | (validated.evaluate_test(network) if (validated := as_validated(task)) else {})
+    metrics = task.evaluate(network)
+    return metrics | (validated.evaluate_test(network) if (validated := as_validated(task)) else {})
 
 
 class Choice(NamedTuple):
@@ -97,13 +101,22 @@ def by_the_last(count: int) -> Choice:
     return Choice([(places[:kept], places[kept:])], places)
 
 
-def chosen(candidates: Mapping[str, Any], x: NDArray, y: NDArray, choice: Choice) -> tuple[str, Any]:
-    """The classifier to which what is held out is most probable, and what it is called.
+def regressions(penalties: Sequence[float], *before: Any, **settings: Any) -> tuple[str, dict[str, Any]]:
+    """Logistic regressions after these steps of scikit-learn's: their name, and one for each C."""
+    models = {c: LogisticRegression(C=c, **settings) for c in penalties}
+    return "logistic regression", {f"C = {c:g}": make_pipeline(*map(clone, before), models[c]) for c in models}
 
-    Args:
-        candidates: classifiers of scikit-learn's, by what is said of each, the simplest first.
-        x, y: (n, d) and (n,), of `choice`.
-    """
+
+def boosted(iterations: Sequence[int], **settings: Any) -> tuple[str, dict[str, Any]]:
+    """Boosted trees: their name, and some for each number of iterations."""
+    settings |= {"max_leaf_nodes": 15, "max_features": 0.3, "early_stopping": False}
+    trees = {f"{n} iterations": HistGradientBoostingClassifier(max_iter=n, **settings) for n in iterations}
+    return "gradient boosting", trees
+
+
+def chosen(candidates: Mapping[str, Any], x: NDArray, y: NDArray, choice: Choice) -> tuple[str, Any]:
+    """The classifier to which what is held out is most probable, and what it is called; of scikit-learn's `candidates`,
+    the simplest first, on x (n, d) and y (n,)."""
 
     def likelihood(model: Any) -> float:
         return sum(_likelihood(model.fit(x[kept], y[kept]), x[held], y[held]) for kept, held in choice.folds)
@@ -120,8 +133,8 @@ def _likelihood(model: Any, x: NDArray, y: NDArray) -> float:
 
 
 def probabilities(model: Any, x: NDArray, classes: int) -> NDArray:
-    """Of the classes 0, ..., of which the model may know some, (n, classes or more); none is 0."""
+    """The probabilities (n, classes or more) of the classes 0, ..., of which the model may know some; none is 0."""
     known = model.classes_.astype(int)
-    found = np.full((len(x), max(classes, known.max() + 1)), LEAST)
-    found[:, known] = np.maximum(model.predict_proba(x), LEAST)
-    return found
+    shares = np.full((len(x), max(classes, known.max() + 1)), LEAST)
+    shares[:, known] = np.maximum(model.predict_proba(x), LEAST)
+    return shares

@@ -36,11 +36,11 @@ def extrapolated(task: SeriesRegression, seed: int) -> Fitted | None:
     for name in ("train", "validation") if task.validated else ("train",):
         batch = task.part(name)
         rows = inputs(batch.context, batch.targets.series.cpu().numpy(), _times(batch.targets))
-        parts.append((rows, *(each.cpu().numpy() for each in (batch.targets.values, entry_weights(batch.targets)))))
+        parts.append((rows, *(array.cpu().numpy() for array in (batch.targets.values, entry_weights(batch.targets)))))
     if not task.validated:
         count = len(task.parts["train"])
         last = task.part("train").targets.series.cpu().numpy() >= count - count // HELD_OUT
-        parts = [tuple(each[rows] for each in parts[0]) for rows in (~last, last)]
+        parts = [tuple(array[rows] for array in parts[0]) for rows in (~last, last)]
     how, coefficients = ridge(*(_products(*part) for part in parts), again=not task.validated)
 
     def answer(batch: SeriesBatch) -> Prediction:
@@ -64,8 +64,8 @@ def of_next_rows(task: SporadicForecasting, seed: int) -> Fitted:
         x = seen(batch_of(task.rows, task.parts[name], task.until), series, task.rows.times[rows])
         parts.append(_products(x, task.rows.values[rows], task.rows.mask[rows].astype(np.float64)))
     how, coefficients = ridge(*parts)
-    errors = [sum(own.error(one) for own in pair) for *pair, one in zip(*parts, coefficients, strict=True)]
-    variances = np.array(errors) / [max(sum(own.size for own in pair), 1) for pair in zip(*parts, strict=True)]
+    errors = [sum(part.error(c) for part in pair) for *pair, c in zip(*parts, coefficients, strict=True)]
+    variances = np.array(errors) / [max(sum(part.size for part in pair), 1) for pair in zip(*parts, strict=True)]
 
     def answer(context: Observations, series: Tensor, times: NDArray) -> Tensor:
         means = _linear(seen(context, series.cpu().numpy(), times), coefficients)
@@ -80,20 +80,20 @@ class Inputs:
     time, the mean, and whether there is one; and the time. What a series lacks is the mean over those of `context`."""
 
     def __init__(self, context: Observations):
-        found = _last_and_mean(context)
-        self.usual = np.ma.masked_invalid(found).mean(1, keepdims=True).filled(0)
+        known = _last_and_mean(context)
+        self.usual = np.ma.masked_invalid(known).mean(1, keepdims=True).filled(0)
 
     def __call__(self, context: Observations, series: NDArray, times: NDArray) -> NDArray:
         """(R, inputs), of the series (R,) and times (R,) of rows."""
-        found = _last_and_mean(context)[:, series]
-        last, mean = np.where(np.isnan(found), self.usual, found)
-        return np.hstack([last, last * times[:, None], mean, ~np.isnan(found[0]), times[:, None]])
+        known = _last_and_mean(context)[:, series]
+        last, mean = np.where(np.isnan(known), self.usual, known)
+        return np.hstack([last, last * times[:, None], mean, ~np.isnan(known[0]), times[:, None]])
 
 
 def _last_and_mean(context: Observations) -> NDArray:
     """(2, N, D), of each series and feature; NaN where nothing was observed."""
-    found = summaries(context)
-    return np.stack([found.last, found.mean])
+    known = summaries(context)
+    return np.stack([known.last, known.mean])
 
 
 def _times(targets: Observations) -> NDArray:
@@ -101,7 +101,7 @@ def _times(targets: Observations) -> NDArray:
 
 
 def _products(x: NDArray, values: NDArray, weights: NDArray) -> list[Products]:
-    """Of each feature of the values (R, D), by its weights."""
+    """The products of each feature of the values (R, D), by its weights."""
     rows = [(weights[:, feature] > 0, feature) for feature in range(values.shape[1])]
     return [Products.of(x[seen], values[seen, feature, None], weights[seen, feature]) for seen, feature in rows]
 

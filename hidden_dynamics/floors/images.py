@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 from torch import Tensor
 
+from hidden_dynamics.floors import fitted
 from hidden_dynamics.floors.fitted import Choice, Fitted, by_part, by_the_last, chosen, measured, probabilities
 from hidden_dynamics.models.image_networks import ImageOutput
 from hidden_dynamics.tasks.images import ImageClassification
@@ -18,15 +18,15 @@ COUNTS = (1, 3, 5, 9)  # of neighbours
 
 
 def logistic_regression(task: PixelClassification, seed: int) -> Fitted:
-    candidates = {f"C = {c:g}": LogisticRegression(C=c, max_iter=100, tol=1e-3) for c in PENALTIES}
+    name, candidates = fitted.regressions(PENALTIES, max_iter=100, tol=1e-3)
     x, y = _vectors(task)
     how, model = chosen(candidates, x, y, by_the_last(len(y)))
 
     def answer(sequences: Tensor) -> Tensor:
-        found = probabilities(model, sequences.squeeze(-1).T.numpy(), task.output_size)
-        return torch.from_numpy(np.log(found))
+        shares = probabilities(model, sequences.squeeze(-1).T.numpy(), task.output_size)
+        return torch.from_numpy(np.log(shares))
 
-    return Fitted("logistic regression", how, f"{len(y)} images of the training set", measured(task, answer))
+    return Fitted(name, how, f"{len(y)} images of the training set", measured(task, answer))
 
 
 def neighbours(task: PixelClassification, seed: int) -> Fitted:
@@ -36,7 +36,7 @@ def neighbours(task: PixelClassification, seed: int) -> Fitted:
 
 
 def neighbours_of_crops(task: ImageClassification, seed: int) -> Fitted:
-    """Of all images the central crop, without augmentation."""
+    """The nearest central crops of the training images, without augmentation."""
     side, corner = task.settings.crop, (task.crops.shape[2] - 1) // 2
 
     def vectors(images: Tensor) -> NDArray:
@@ -65,17 +65,14 @@ def _vectors(task: PixelClassification) -> tuple[NDArray, NDArray]:
 
 class Nearest:
     """The class that most of the nearest images have, by Euclidean distance; of two that as many have, the nearer one.
-
-    Args:
-        x, y: (n, pixels) and (n,), of `choice`, by which the number of neighbours is chosen.
-    """
+    The number of neighbours is chosen on x (n, pixels) and y (n,)."""
 
     def __init__(self, x: NDArray, y: NDArray, classes: int, choice: Choice):
         self.classes = classes
         ((kept, held),) = choice.folds
         self._remember(x[kept], y[kept])
-        found = self._classes_near(x[held], max(COUNTS))
-        right = {count: (self._votes(found[:, :count]).argmax(1) == y[held]).sum() for count in COUNTS}
+        near = self._classes_near(x[held], max(COUNTS))
+        right = {count: (self._votes(near[:, :count]).argmax(1) == y[held]).sum() for count in COUNTS}
         self.count = max(COUNTS, key=lambda count: right[count])
         if len(choice.finally_on) > len(kept):
             self._remember(x[choice.finally_on], y[choice.finally_on])
@@ -99,4 +96,4 @@ class Nearest:
 
     def _votes(self, near: NDArray) -> NDArray:
         weights = 1 - np.arange(near.shape[1]) / near.shape[1] ** 2 / 2  # together less than a vote apart
-        return np.stack([(weights * (near == one)).sum(1) for one in range(self.classes)], 1)
+        return np.stack([(weights * (near == kind)).sum(1) for kind in range(self.classes)], 1)

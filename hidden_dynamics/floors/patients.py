@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from hidden_dynamics.floors import fitted
 from hidden_dynamics.floors.fitted import Fitted, by_part, chosen, measured, probabilities
 from hidden_dynamics.models.latent_family.family import Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Observations
@@ -19,11 +17,10 @@ from hidden_dynamics.tasks.mortality import Mortality
 
 PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0)  # C, the inverse of the penalty
 ITERATIONS = (50, 100, 150, 200)
-TREES: dict[str, Any] = {"learning_rate": 0.05, "max_leaf_nodes": 15, "l2_regularization": 1.0, "max_features": 0.3}
 
 
 class Summaries(NamedTuple):
-    """Of each series and feature, (N, D): what was observed of it; NaN where nothing was."""
+    """Statistics of what was observed of each series and feature, (N, D); NaN where nothing was."""
 
     mean: NDArray
     least: NDArray
@@ -44,28 +41,20 @@ def summaries(observations: Observations) -> Summaries:
     np.maximum.at(greatest, places, seen)
     last[places] = seen
     mean, least, greatest = (
-        np.where(count > 0, each, np.nan) for each in (total / np.maximum(count, 1), least, greatest)
+        np.where(count > 0, statistic, np.nan) for statistic in (total / np.maximum(count, 1), least, greatest)
     )
     return Summaries(mean, least, greatest, last, count)
 
 
 def logistic_regression(task: Mortality, seed: int) -> Fitted:
     """Unknown values are the mean over patients; all are standardised."""
-    return _fitted(
-        task,
-        "logistic regression",
-        {
-            f"C = {c:g}": make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression(C=c, max_iter=1000))
-            for c in PENALTIES
-        },
-    )
+    return _fitted(task, *fitted.regressions(PENALTIES, SimpleImputer(), StandardScaler(), max_iter=1000))
 
 
 def gradient_boosting(task: Mortality, seed: int) -> Fitted:
     """At each branch, unknown values go where they do best."""
-    trees = TREES | {"early_stopping": False, "random_state": seed}
-    candidates = {f"{n} iterations": HistGradientBoostingClassifier(max_iter=n, **trees) for n in ITERATIONS}
-    return _fitted(task, "gradient boosting", candidates)
+    trees = fitted.boosted(ITERATIONS, learning_rate=0.05, l2_regularization=1.0, random_state=seed)
+    return _fitted(task, *trees)
 
 
 def _fitted(task: Mortality, name: str, candidates: dict[str, Any]) -> Fitted:
@@ -76,9 +65,9 @@ def _fitted(task: Mortality, name: str, candidates: dict[str, Any]) -> Fitted:
     how, model = chosen(candidates, all_x[:, known], np.concatenate(y), choice)
 
     def answer(batch: SeriesBatch) -> Prediction:
-        one = probabilities(model, np.hstack(summaries(batch.context))[:, known], 2)
+        shares = probabilities(model, np.hstack(summaries(batch.context))[:, known], 2)
         unknown = torch.full_like(batch.targets.values, torch.nan)  # it predicts no values
-        return Prediction.certain(unknown, torch.from_numpy(np.log(one[:, 1] / one[:, 0]))[None])
+        return Prediction.certain(unknown, torch.from_numpy(np.log(shares[:, 1] / shares[:, 0]))[None])
 
     scores = {metric: score for metric, score in measured(task, answer).items() if "interpolation" not in metric}
     return Fitted(name, how, f"{len(y[0])} patients of the training part", scores)

@@ -10,18 +10,14 @@ PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)  # in units of an input's v
 
 
 class Products(NamedTuple):
-    """
-    Attributes:
-        matrix: (p + q, p + q), of p inputs, the last of which is 1, and q targets.
-        inputs: p.
-    """
+    """The matrix (p + q, p + q) of p inputs, the last of which is 1, and q targets."""
 
     matrix: NDArray
     inputs: int
 
     @classmethod
     def of(cls, x: NDArray, y: NDArray, weights: NDArray | None = None) -> "Products":
-        """Of x (n, p - 1) and y (n, q), each example by its weight (n,)."""
+        """The products of x (n, p - 1) and y (n, q), each example by its weight (n,)."""
         pair = np.concatenate([x, np.ones((len(x), 1)), y], 1, dtype=np.float64)
         return cls((pair if weights is None else weights[:, None] * pair).T @ pair, x.shape[1] + 1)
 
@@ -50,8 +46,8 @@ def ridge(
     in words; and their coefficients, fitted `again` on what was held out, too, or not."""
 
     def error(penalty: float) -> float:
-        return sum(held.error(own.solve(penalty)) for own, held in zip(fitted_on, held_out, strict=True))
+        return sum(held.error(train.solve(penalty)) for train, held in zip(fitted_on, held_out, strict=True))
 
     best = min(reversed(PENALTIES), key=error)  # of those that are as good the greatest
-    both = [own._replace(matrix=own.matrix + held.matrix) for own, held in zip(fitted_on, held_out, strict=True)]
-    return f"penalty {best:g} of the inputs' variances", [own.solve(best) for own in (both if again else fitted_on)]
+    both = [train._replace(matrix=train.matrix + held.matrix) for train, held in zip(fitted_on, held_out, strict=True)]
+    return f"penalty {best:g} of the inputs' variances", [part.solve(best) for part in (both if again else fitted_on)]

@@ -1,15 +1,15 @@
 """Linear maps of what is heard, of sums and of letters: of the last two, of the whole sequence."""
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
+from hidden_dynamics.floors import fitted
 from hidden_dynamics.floors.fitted import LEAST, Answering, Fitted, by_the_last, chosen, measured, probabilities
 from hidden_dynamics.floors.ridge import Products, ridge
 from hidden_dynamics.tasks import naive_scores
@@ -31,7 +31,7 @@ def of_frames(task: SpeechPrediction, seed: int) -> Fitted:
         for moments in [part.moments(task.seen)]
     ]
     how, (coefficients,) = ridge([train], others[:1])  # the validation part
-    validation, test = (own.error(coefficients) / own.size / BINS for own in others)
+    validation, test = (products.error(coefficients) / products.size / BINS for products in others)
     scores = {"validation_loss": validation, "test_loss": test}
     name = naive_scores.RIDGE if task.seen > 1 else naive_scores.RIDGE_AT_HAND
     return Fitted(name, how, f"{task.train_size} utterances of the training part", scores)
@@ -51,15 +51,15 @@ def of_sums(task: Adding, seed: int) -> Fitted:
 
 
 def of_letters(task: Copying, seed: int) -> Fitted:
-    """Of each step a linear map of the whole sequence: it solves the task, which asks for memory and for nothing else.
+    """A linear map of the whole sequence for each step: it solves the task, which asks for memory and for nothing else.
     What never differs from sequence to sequence is left out of what it sees, and is answered where it is the answer."""
     inputs, targets = task.batch(0, (0, WORDS))
     x, y = _whole(inputs), targets.numpy()
     varying = np.flatnonzero(x.std(0))
     x, steps = x[:, varying], np.flatnonzero(y.std(1))
-    candidates = {f"C = {c:g}": LogisticRegression(C=c, max_iter=1000) for c in PENALTIES}
+    name, candidates = fitted.regressions(PENALTIES, max_iter=1000)
     how, model = chosen(candidates, x, y[steps[0]], by_the_last(WORDS))
-    models = [cast(LogisticRegression, clone(model)).fit(x, y[step]) for step in steps]
+    models = [cast(Any, clone(model)).fit(x, y[step]) for step in steps]
     always = np.log(np.maximum(np.eye(task.output_size)[y[:, 0]], LEAST))
 
     def answer(x: Tensor) -> Tensor:
@@ -67,8 +67,8 @@ def of_letters(task: Copying, seed: int) -> Fitted:
         logits[steps] = np.log([probabilities(model, seen, task.output_size) for model in models])
         return torch.from_numpy(logits)
 
-    name = "logistic regression on the whole sequence"
-    return Fitted(name, how, f"{WORDS} drawn sequences", _scores(task, answer, WORDS))
+    scores = _scores(task, answer, WORDS)
+    return Fitted(f"{name} on the whole sequence", how, f"{WORDS} drawn sequences", scores)
 
 
 def _whole(x: Tensor) -> NDArray:
@@ -77,6 +77,7 @@ def _whole(x: Tensor) -> NDArray:
 
 
 def _scores(task: Adding | Copying, answer: Callable[[Tensor], Tensor], count: int) -> Metrics:
-    """Of the test set; and of sequences of training on which nothing was fitted, as a network's are new, too."""
-    train_loss = cast(AnyTask, task).loss(Answering(answer), task.batch(0, (2, count))).item()
+    """Scores on the test set, and on sequences of training on which nothing was fitted, as a network's are new, too."""
+    any_task: AnyTask = task
+    train_loss = any_task.loss(Answering(answer), task.batch(0, (2, count))).item()
     return {"train_loss": train_loss} | measured(task, answer)

@@ -24,13 +24,12 @@ def trigram(task: LanguageModelling, seed: int) -> Fitted:
 
     with torch.no_grad():
         best = min(DISCOUNTS, key=loss)
-    return Fitted(
-        "smoothed trigram", f"discount {best:g}", f"{len(words)} words of training", measured(task, models[best].answer)
-    )
+    scores = measured(task, models[best].answer)
+    return Fitted("smoothed trigram", f"discount {best:g}", f"{len(words)} words of training", scores)
 
 
 class Discounted(NamedTuple):
-    """Of each history, a row, the share of each word, and what is left for the order below; an empty row leaves all."""
+    """The share of each word after each history, a row, and what is left for the order below: of an empty row, all."""
 
     shares: csr_matrix
     left: NDArray
@@ -54,9 +53,6 @@ class Discounted(NamedTuple):
 class Trigram:
     """Words count after two words as often as they occur; after one, and after none, by how many different words they
     follow there. From each count above 0 the discount is taken, for the order below; below all, words are as probable.
-
-    Args:
-        words: (n,), of the training text, below V.
     """
 
     def __init__(self, words: NDArray, size: int, discount: float):
@@ -79,6 +75,6 @@ class Trigram:
         rows = np.searchsorted(self.pairs, pairs)
         known = self.pairs[np.minimum(rows, len(self.pairs) - 1)] == pairs
         rows = np.where(known, rows, len(self.pairs))
-        found = self.after_two.over(rows, self.after_one.over(words.numpy().ravel(), self.words))
-        logits = torch.from_numpy(np.log(found)).view(*words.shape, self.size)
+        shares = self.after_two.over(rows, self.after_one.over(words.numpy().ravel(), self.words))
+        logits = torch.from_numpy(np.log(shares)).view(*words.shape, self.size)
         return LanguageOutput(logits, logits, logits, cast(Any, words[-1:]))

@@ -12,10 +12,9 @@ from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known, typed
 from hidden_dynamics.configuration.runs import Run, all_runs
+from hidden_dynamics.configuration.schema import Whole
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import atomic
-
-Count = Annotated[int, Field(ge=1)]
 
 
 class Cost(Entry):
@@ -28,17 +27,13 @@ class Cost(Entry):
 
 
 class Calibration(Entry):
-    """The costs of runs, by their id, and where they were measured.
-
-    Attributes:
-        device: "cpu", or the GPU's name.
-        side_by_side: how many runs were measured at a time.
-    """
+    """The costs of runs, by their id, and where they were measured: `side_by_side`, so many at a time; `device` is
+    "cpu", or the GPU's name."""
 
     processor: str
     device: str
-    threads: Count
-    side_by_side: Count
+    threads: Whole
+    side_by_side: Whole
     date: str
     costs: dict[str, Cost]
 

@@ -25,7 +25,7 @@ from hidden_dynamics.training import devices
 
 
 class Circumstances(NamedTuple):
-    """The circumstances of a measurement: device, CPU threads, samples in a batch, processes, rounds in each."""
+    """The circumstances of a measurement; `rounds` are those in each process."""
 
     device: torch.device
     threads: int
@@ -35,7 +35,7 @@ class Circumstances(NamedTuple):
 
 
 class Session(NamedTuple):
-    """What one process measured.
+    """The measurements of one process.
 
     Attributes:
         batches: of each model, its columns on the batch.
@@ -51,21 +51,24 @@ class Session(NamedTuple):
 def measure(
     configuration: Configuration, runs: Sequence[Run], baseline: str, circumstances: Circumstances
 ) -> Iterator[dict[str, Any]]:
-    """Two times and two memories of every run in every process, by column (hidden_dynamics.measurements.costs.COLUMNS).
-
-    Args:
-        runs: of one task, a model each.
-        baseline: the model among them that the others are held to.
-    """
+    """Two times and two memories of every run in every process, by column (hidden_dynamics.measurements.costs.COLUMNS);
+    of runs of one task, a model each, which are held to that of the model `baseline`."""
     path = configuration.paths.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
-    about = describe(configuration, runs[0].task, prepared.load(path).provenance, circumstances)
+    columns = described(configuration, runs[0].task, prepared.load(path).provenance, circumstances)
     implementations = {run.model: run.classes.get("core", run.classes["network"]) for run in runs}
-    about["reference_implementation"] = implementations[baseline]
+    columns["reference_implementation"] = implementations[baseline]
     for process in range(circumstances.processes):
         session = session_of(runs, path, circumstances)
         for run in runs:
-            row = {**describe_run(configuration, run), **session.batches[run.model], **about, "process": process}
-            row["implementation"] = implementations[run.model]
+            row = {**columns, **session.batches[run.model], "process": process, "task": run.task, "model": run.model}
+            row |= {
+                "label": configuration.models[run.model].label,
+                "size": run.spec["hyperparameters"].get("hidden_size"),
+                "paper_size": run.paper_size,
+                "variants": json.dumps(run.spec["variants"], sort_keys=True),
+                "precision": run.spec["precision"],
+                "implementation": implementations[run.model],
+            }
             for quantity, value, ratio, rounds in values_of(run.model, session, baseline):
                 unit = configuration.metrics[quantity].unit
                 yield {**row, "quantity": quantity, "value": value, "unit": unit, "ratio": ratio, "rounds": rounds}
@@ -121,27 +124,15 @@ def resident_memory(run: Run, path: str, circumstances: Circumstances) -> dict[s
     """Peak bytes of a run's steps beyond what this process held before; for a process that did nothing else."""
     devices.set_arithmetic(circumstances.threads, run.spec["precision"])
     subject = subject_of(run, prepared.load(path).arrays, torch.device("cpu"), circumstances.batch_size)
-    one = first_batch(run, subject.task, 1)
+    first = first_batch(run, subject.task, 1)
     for step in ACTIONS.values():  # what the libraries load and the optimisers make at their first use does not count
-        step(subject, one)
+        step(subject, first)
     kinds = ("evaluation", "training")  # the smaller first: of a process, the system knows the highest peak only
     peaks = resident_beyond([functools.partial(ACTIONS[kind], subject, subject.batch) for kind in kinds])
     return {f"{kind}_memory": peak for kind, peak in zip(kinds, peaks, strict=True)}
 
 
-def describe_run(configuration: Configuration, run: Run) -> dict[str, Any]:
-    return {
-        "task": run.task,
-        "model": run.model,
-        "label": configuration.models[run.model].label,
-        "size": run.spec["hyperparameters"].get("hidden_size"),
-        "paper_size": run.paper_size,
-        "variants": json.dumps(run.spec["variants"], sort_keys=True),
-        "precision": run.spec["precision"],
-    }
-
-
-def describe(
+def described(
     configuration: Configuration, task: str, provenance: Mapping[str, object], circumstances: Circumstances
 ) -> dict[str, Any]:
     """The machine and the data."""

@@ -35,7 +35,6 @@ from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
 
 LAYERS = {"pooled": "features", "state": "state"}  # of an `ImageOutput`
-OfImages = tuple[NDArray, NDArray, NDArray]  # their features, classes and clusters
 
 
 class Measured(NamedTuple):
@@ -47,7 +46,7 @@ class Measured(NamedTuple):
             these images), "not finite" or "collapsed" (fewer features differ than there are to be clusters). `weights`
             are those of the "reported" evaluation, where the training keeps them, or of the "last".
         maps: `labels` (m,) of the images that are mapped, `<model>.embedding` (m, 2) and `<model>.clusters` (m,),
-            k-means' numbers; none of a run that is not to be mapped, or that has no silhouette.
+            k-means' numbers; nothing where there is no silhouette.
     """
 
     row: dict[str, Any]
@@ -68,12 +67,12 @@ def measure(
         files = RunFiles(Path(run.directory), run.epochs)
         files.check_weights()
         record = files.record()
-        about = line_of(RunRecord.of(configuration, run, record, files))
-        row = {name: about.get(name) for name in COLUMNS}
+        columns = line_of(RunRecord.of(configuration, run, record, files))
+        row = {name: columns.get(name) for name in COLUMNS}
         row |= {"fingerprint": record["fingerprint"], "measured_on": devices.name_of(device)}
-        found, of_images = _measure_run(configuration, run, record, settings, device)
-        maps = {} if of_images is None or run.id != first[run.model] else _mapped(run, of_images, settings)
-        yield Measured(row | found, maps)
+        mapped = run.id == first[run.model]
+        measured, maps = _measure_run(configuration, run, record, settings, device, mapped)
+        yield Measured(row | measured, maps)
 
 
 def _measure_run(
@@ -82,42 +81,36 @@ def _measure_run(
     record: Mapping[str, object],
     settings: FeatureSettings,
     device: torch.device,
-) -> tuple[dict[str, Any], OfImages | None]:
-    """The run's row and, where its features fall into clusters, what is mapped of them."""
+    mapped: bool,
+) -> tuple[dict[str, Any], dict[str, NDArray]]:
+    """The run's row and, where it is to be mapped and its features fall into clusters, its maps."""
     if record["status"] != "finished":
-        return {"status": record["status"]}, None
+        return {"status": record["status"]}, {}
     task, network = build(run, load_data(configuration, run, record).arrays, device)
     load_weights(network, Path(run.directory))
     kept = record["reported"] is not None and as_validated(task) is not None
-    about = {"weights": "reported" if kept else "last"}
+    columns = {"weights": "reported" if kept else "last"}
     try:
         features, labels = features_of(network, task, settings)
     except SolverFailure as failure:
-        return {**about, "status": "solver failed", "failure": str(failure)}, None
-    about |= {"images": features.shape[0], "dimensions": features.shape[1]}
+        return {**columns, "status": "solver failed", "failure": str(failure)}, {}
+    columns |= {"images": features.shape[0], "dimensions": features.shape[1]}
     if not np.isfinite(features).all():
-        return {**about, "status": "not finite"}, None
+        return {**columns, "status": "not finite"}, {}
     assigned, silhouette = cluster(features, settings)
     if silhouette is None:
-        return {**about, "status": "collapsed"}, None
-    return {**about, "silhouette": silhouette, "status": "measured"}, (features, labels, assigned)
-
-
-def _mapped(run: Run, of_images: OfImages, settings: FeatureSettings) -> dict[str, NDArray]:
-    (features, labels, assigned), most = of_images, settings.embedded
-    embedding = embed(features[:most], settings)
-    if embedding is None:
-        return {}
-    return {"labels": labels[:most], f"{run.model}.embedding": embedding, f"{run.model}.clusters": assigned[:most]}
+        return {**columns, "status": "collapsed"}, {}
+    maps, most = {}, settings.embedded
+    if mapped and (embedding := embed(features[:most], settings)) is not None:
+        maps = {"labels": labels, f"{run.model}.clusters": assigned}
+        maps = {name: array[:most] for name, array in maps.items()} | {f"{run.model}.embedding": embedding}
+    return {**columns, "silhouette": silhouette, "status": "measured"}, maps
 
 
 @torch.no_grad()
 def features_of(network: nn.Module, task: AnyTask, settings: FeatureSettings) -> tuple[NDArray, NDArray]:
-    """A network's features of the first images of a split, (n, d) float64, and the images' classes, (n,).
-
-    Args:
-        network: it gives an `ImageOutput`. It is put into evaluation mode.
-        task: of images, as its evaluations see them.
+    """A network's features of the first images of a split, (n, d) float64, as the task's evaluations see them, and the
+    images' classes, (n,).
 
     Raises:
         SolverFailure: the network's solver could not reach the end.
@@ -125,14 +118,14 @@ def features_of(network: nn.Module, task: AnyTask, settings: FeatureSettings) ->
     """
     network.eval()
     layer = LAYERS[settings.layer]
-    found, classes, left = [], [], settings.images
+    parts, classes, left = [], [], settings.images
     for images, labels in _batches(task, settings.split):
-        found.append(getattr(output_of(network, images[:left]), layer).flatten(1).double().cpu())
+        parts.append(getattr(output_of(network, images[:left]), layer).flatten(1).double().cpu())
         classes.append(labels[:left].cpu())
-        left -= len(found[-1])
+        left -= len(parts[-1])
         if left <= 0:
             break
-    features = torch.cat(found).numpy()
+    features = torch.cat(parts).numpy()
     if settings.standardise and np.isfinite(features).all():
         features = StandardScaler().fit_transform(features)
     return features, torch.cat(classes).numpy()
@@ -146,16 +139,11 @@ def _batches(task: AnyTask, split: str) -> Iterable[tuple[Tensor, Tensor]]:
 
 
 def cluster(features: NDArray, settings: FeatureSettings) -> tuple[NDArray, float | None]:
-    """k-means, the best of several k-means++ initialisations, and the mean silhouette over all images.
+    """Each image's cluster, (n,), by k-means, the best of several k-means++ initialisations; the mean silhouette
+    (Rousseeuw 1987), None where fewer features (n, d) differ than there are to be clusters.
 
     An image's silhouette is (b - a) / max(a, b), where a is its mean Euclidean distance to the others of its cluster
-    and b that to the images of the nearest other cluster (Rousseeuw 1987).
-
-    Args:
-        features: (n, d), finite.
-
-    Returns:
-        (n,) each image's cluster; the silhouette, None where fewer features differ than there are to be clusters.
+    and b that to the images of the nearest other cluster.
     """
     given: dict[str, Any] = {"n_init": settings.initialisations, "random_state": settings.seed}
     means = KMeans(settings.clusters, **given)
@@ -168,11 +156,8 @@ def cluster(features: NDArray, settings: FeatureSettings) -> tuple[NDArray, floa
 
 
 def embed(features: NDArray, settings: FeatureSettings) -> NDArray | None:
-    """A map of the features by t-SNE (van der Maaten and Hinton 2008), (n, 2) float32; None where all are the same.
-
-    Args:
-        features: (n, d), finite.
-    """
+    """A map of the features (n, d) by t-SNE (van der Maaten and Hinton 2008), (n, 2) float32; None where all are the
+    same."""
     centred = features - features.mean(0)
     spread = np.sqrt(np.mean(centred**2))
     if not spread > 0:

@@ -1,4 +1,4 @@
-"""What is measured of features, and its columns, a row for each run; who reads them need not import what measures."""
+"""The columns of measured features, a row for each run, and the settings; what measures is not imported for them."""
 
 from typing import Annotated, Literal
 

@@ -30,8 +30,7 @@ from hidden_dynamics.training.building import build
 
 TIMED, ENOUGH = 1.0, 20  # after one, iterations are timed for so many seconds on the wall, so many at most
 EVALUATIONS = 0.1  # share of the iterations' time that evaluations take: 2 to 13 percent in nearly all published runs
-# Numbers that an equation is evaluated with, and choices between permutations, pixels, targets and initial values of
-# the same shapes. Everything else, that of a model of one's own included, may change what a run costs.
+# Settings that cannot change what a run costs; every other one can.
 COSTLESS = {
     "hyperparameters": {
         *("mu", "s", "beta", "eps", "restart", "phase", "readout"),
@@ -73,7 +72,7 @@ class Calibrator:
     places: int
 
     def calibrate(self, runs: list[Run]) -> Iterator[Calibration]:
-        """What is measured so far, after each measurement; the last has all runs. A `UserError` where a run cannot be
+        """The calibration so far, after each measurement; the last has all runs. A `UserError` where a run cannot be
         measured."""
         groups = dict[str, list[Run]]()
         for run in runs:
@@ -93,7 +92,7 @@ class Calibrator:
                 )
 
     def _measured(self, run: Run, preload: list[str]) -> Cost:
-        """In a process of its own, whose memory is that of this run."""
+        """A run's cost, from a process of its own, whose memory is that of this run."""
         given = self.configuration, run, self.device, self.threads
         cost = Cost(**in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload))
         print(f"{run.id}: {cost.seconds:.3g} s", flush=True)
@@ -129,15 +128,8 @@ def arrays_of(configuration: Configuration, run: Run) -> Mapping[str, np.ndarray
 
 
 def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, clock: Clock) -> dict[str, Any]:
-    """The content of `Cost`.
-
-    Args:
-        arrays: the dataset, or arrays of its shapes.
-        clock: tells the time in seconds.
-
-    Raises:
-        UserError: the run cannot be built, its first losses are not finite, or its solver failed.
-    """
+    """A run's measurement, by the field of `Cost`, on its dataset or on arrays of its shapes; a `UserError` where it
+    cannot be built, its first losses are not finite, or its solver failed."""
     start = clock()
     task, network = build(run, arrays, device)
     set_up, schedule = clock() - start, task.schedule(run.spec["training"], run.seed)

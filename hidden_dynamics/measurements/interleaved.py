@@ -23,11 +23,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass
 class Subject:
-    """A run at its first batch, to be measured.
-
-    Attributes:
-        batch: as the task gives it; x of shape (T, batch, d) is its first member.
-    """
+    """A run at its first batch, to be measured; x, of shape (T, batch, d), is the batch's first member."""
 
     run: Run
     task: AnyTask
@@ -84,20 +80,15 @@ def interleaved(
     wait: Callable[[], object] = lambda: None,
     warm_up: int = WARM_UP,
 ) -> list[dict[Name, float]]:
-    """Seconds that each action takes, round by round, after `warm_up` rounds that are not timed.
-
-    Args:
-        actions: what to time, by name. Each round starts one action later than the round before.
-        clock: tells the time in seconds.
-        wait: returns when everything begun is done: on a GPU, torch.cuda.synchronize.
-    """
+    """Seconds that each action takes, round by round, after `warm_up` rounds that are not timed; each round starts one
+    action later. `wait` returns when everything begun is done: on a GPU, torch.cuda.synchronize."""
     names = list(actions)
     for _ in range(warm_up):
         for action in actions.values():
             action()
     times = []
     for first in range(rounds):
-        order = [names[(first + place) % len(names)] for place in range(len(names))]
+        order = [names[(first + offset) % len(names)] for offset in range(len(names))]
         times.append({name: _seconds(actions[name], clock, wait) for name in order})
     return times
 
@@ -111,5 +102,5 @@ def _seconds(action: Callable[[], object], clock: Callable[[], float], wait: Cal
 
 
 def ratios_within_rounds(times: Sequence[Mapping[Name, float]], name: Name, baseline: Name) -> list[float]:
-    """Of each round, how many times as long as the baseline something took."""
+    """The ratio of an action's time to the baseline's, in each round."""
     return [seconds[name] / seconds[baseline] for seconds in times]

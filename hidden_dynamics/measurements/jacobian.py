@@ -33,22 +33,22 @@ def measure() -> Iterator[dict[str, Any]]:
     """A row for each core, filter and step: the norms of `gradients`, in its order; the distance of Eq. 11's and of Eq.
     13's vector from autograd's, as a share of the longer one."""
     for core in CORES:
-        for name, own in FILTERS.items():
-            for step, (autograd, *others) in enumerate(zip(*gradients(core, own), strict=True), 1):
-                norms = [each.norm().item() for each in (autograd, *others)]
-                shares = [((autograd - each).norm() / max(autograd.norm(), each.norm())).item() for each in others[:2]]
+        for name, input_filter in FILTERS.items():
+            for step, (autograd, *others) in enumerate(zip(*gradients(core, input_filter), strict=True), 1):
+                norms = [gradient.norm().item() for gradient in (autograd, *others)]
+                shares = [((autograd - g).norm() / max(autograd.norm(), g.norm())).item() for g in others[:2]]
                 texts = [f"{norm:.4g}" for norm in norms] + [f"{share:.1e}" for share in shares]
                 yield dict(zip(COLUMNS, (core, name, step, *texts), strict=True))
 
 
-def gradients(core: str, own: InputFilter, seed: int = SEED, steps: int = STEPS) -> tuple[Tensor, ...]:
+def gradients(core: str, input_filter: InputFilter, seed: int = SEED, steps: int = STEPS) -> tuple[Tensor, ...]:
     """∂L/∂h_t by autograd, by Eq. 11 (`product`) and by Eq. 13 (`claimed`), and ∂L/∂y_t (`input`); (T, N) each."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         run = _tanh if core == "tanh" else _orthogonal
-        h, g, matrix, slope, inverse = run(own, steps)
+        h, g, matrix, slope, inverse = run(input_filter, steps)
     autograd = torch.cat(torch.autograd.grad(h[-1].square().sum(), h)).view_as(g)
-    return autograd, *products(autograd[-1], matrix, slope, inverse, carried(own, g))
+    return autograd, *products(autograd[-1], matrix, slope, inverse, carried(input_filter, g))
 
 
 def products(end: Tensor, matrix: Tensor, slope: Tensor, inverse: Tensor, carry: Tensor) -> tuple[Tensor, ...]:
@@ -66,37 +66,37 @@ def products(end: Tensor, matrix: Tensor, slope: Tensor, inverse: Tensor, carry:
         product.append(matrix @ dz)
         claimed.append(matrix @ claimed_dz + carry[k + 1] * inverse[k] * claimed_dz)
         to_input.append(slope[k] * product[-1] + carry[k + 1] * to_input[-1])
-    return tuple(torch.stack(each[::-1]) for each in (product, claimed, to_input))
+    return tuple(torch.stack(norms[::-1]) for norms in (product, claimed, to_input))
 
 
-def carried(own: InputFilter, g: Tensor) -> Tensor:
+def carried(input_filter: InputFilter, g: Tensor) -> Tensor:
     """The c_t, (T, N), of y_t = c_t y_{t-1} + (what x_t adds): μ, or Nesterov's of that step; Adam's is scaled anew."""
-    if isinstance(own, Nesterov):
-        return own.gamma(0, len(g)).unsqueeze(1).expand_as(g)
-    c = torch.full_like(g, getattr(own, "mu", 0.0))
-    if isinstance(own, Adam):
-        m = linear_recurrence((1 - own.beta) * g.square(), own.beta) + own.eps
+    if isinstance(input_filter, Nesterov):
+        return input_filter.gamma(0, len(g)).unsqueeze(1).expand_as(g)
+    c = torch.full_like(g, getattr(input_filter, "mu", 0.0))
+    if isinstance(input_filter, Adam):
+        m = linear_recurrence((1 - input_filter.beta) * g.square(), input_filter.beta) + input_filter.eps
         c[1:] *= (m[:-1] / m[1:]).sqrt()
     return c
 
 
-def _tanh(own: InputFilter, steps: int) -> tuple[Sequence[Tensor], Tensor, Tensor, Tensor, Tensor]:
+def _tanh(input_filter: InputFilter, steps: int) -> tuple[Sequence[Tensor], Tensor, Tensor, Tensor, Tensor]:
     """The cell of Eqs. 1 and 9: the states, g = W x, M, and the diagonals of D and Σ."""
     matrix = NORM * torch.linalg.qr(torch.randn(UNITS, UNITS, dtype=torch.float64))[0].t()
     weight = 0.3 * torch.randn(UNITS, INPUTS, dtype=torch.float64)
     g = torch.randn(steps, INPUTS, dtype=torch.float64) @ weight.t()
     h, states = g.new_zeros(1, UNITS).requires_grad_(), list[Tensor]()
-    for y in own(g)[0].split(1):
+    for y in input_filter(g)[0].split(1):
         h = torch.tanh(y + h @ matrix)
         states.append(h)
     slope = 1 - torch.cat(states).detach().square()
     return states, g, matrix, slope, 1 / slope
 
 
-def _orthogonal(own: InputFilter, steps: int) -> tuple[Sequence[Tensor], Tensor, Tensor, Tensor, Tensor]:
+def _orthogonal(input_filter: InputFilter, steps: int) -> tuple[Sequence[Tensor], Tensor, Tensor, Tensor, Tensor]:
     """DTRIV, as it is trained, step by step. modReLU's slope is 1 where h is not 0; where it is, there is no inverse,
     and its term is left out."""
-    core = DTRIV(INPUTS, UNITS, filter=own, dtype=torch.float64)
+    core = DTRIV(INPUTS, UNITS, filter=input_filter, dtype=torch.float64)
     x, state, states = torch.randn(steps, INPUTS, dtype=torch.float64), None, list[Tensor]()
     for x_t in x.split(1):
         _, state = core(x_t, state)

@@ -11,12 +11,13 @@ from typing import Any
 import torch
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.memory import status
 
 
 def in_fresh_process(
     method: str, about: str, function: Callable, *arguments: object, preload: Sequence[str] = ("torch",)
 ) -> Any:
-    """What a function gives in a process of its own.
+    """The result of a function in a process of its own.
 
     Args:
         method: "spawn", a process that shares nothing with this one; or "forkserver", whose processes have all imported
@@ -46,22 +47,14 @@ def allocated_beyond(action: Callable[[], object], device: torch.device) -> int:
 
 
 def resident_beyond(actions: Sequence[Callable[[], object]]) -> list[int]:
-    """Bytes by which each action raises the peak of this process's resident memory beyond what it holds now.
-
-    The system knows one peak for the life of a process: that of an action is right where no earlier action, and nothing
-    before, had a higher one.
-    """
-    before = _status("VmRSS")
+    """Bytes by which each action raises the peak of this process's resident memory beyond what it holds now: right
+    where nothing before had a higher peak, as the system knows one for the life of a process."""
+    before = status("VmRSS")
     peaks = []
     for action in actions:
         action()
-        peaks.append(max(_status("VmHWM") - before, 0))  # getrusage's would include that of the process forked from
+        peaks.append(max(status("VmHWM") - before, 0))
     return peaks
-
-
-def _status(field: str) -> int:
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    return int(status.split(f"{field}:")[1].split()[0]) * 1024
 
 
 def processor() -> str:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol, cast
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.schema import Training as TaskTraining
-from hidden_dynamics.configuration.spec import Training
-from hidden_dynamics.papers.published import dataset_of, published_task
+from hidden_dynamics.configuration.spec import Training, length_matters
+from hidden_dynamics.papers.published import datasets_of, published_task
 
 
 class Ran(Protocol):
@@ -63,9 +62,9 @@ def deviations(
 
 def original_of(configuration: Configuration, run: Ran) -> str | None:
     """The title of the data that a run's stand in for, or that they are a reduced form of; None of the paper's. A task
-    of the user's own stands in where a paper has it on another dataset."""
-    papers = dataset_of(published_task(configuration, run.task))
-    original = run.stand_in_for or (papers if papers not in (None, run.dataset) else None)
+    of the user's own stands in where papers have it on other datasets alone."""
+    papers = datasets_of(published_task(configuration, run.task))
+    original = run.stand_in_for or next(iter(papers if run.dataset not in papers else ()), None)
     return configuration.title_of(original) if original else configuration.reduced(run.task)
 
 

@@ -197,10 +197,10 @@ def load_tasks(paper: str) -> dict[str, dict[str, Any]]:
 
 
 @functools.cache
-def dataset_of(task: str) -> str | None:
-    """The dataset on which a paper has a task of this name in published/; None where no paper says."""
+def datasets_of(task: str) -> list[str]:
+    """The datasets on which papers have a task of this name in published/, one for each paper that says."""
     papers = sorted(path.parent.name for path in PUBLISHED.glob("*/tasks.yaml"))
-    return next((row["dataset"] for paper in papers if (row := load_tasks(paper).get(task))), None)
+    return [row["dataset"] for paper in papers if (row := load_tasks(paper).get(task))]
 
 
 def published_task(configuration: Configuration, task: str) -> str:

@@ -1,8 +1,4 @@
-"""Arguments of the scripts: the options that several of them have, and types for argparse.
-
-A type takes the text and gives the number. It raises argparse.ArgumentTypeError where the number is out of bounds,
-ValueError where the text is none.
-"""
+"""Arguments of the scripts: the options that several of them have, and types for argparse."""
 
 import argparse
 from pathlib import Path

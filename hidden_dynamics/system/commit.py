@@ -29,7 +29,7 @@ def uncommitted(repository: Path, largest: int = LARGEST) -> bytes:
 
 
 def _git(repository: Path, *command: str) -> bytes | None:
-    """What a command of Git's prints; None where it fails, or there is no Git."""
+    """The output of a command of Git's; None where it fails, or there is no Git."""
     above = os.environ | {"GIT_CEILING_DIRECTORIES": str(repository.resolve().parent)}  # a repository around is another
     try:
         done = subprocess.run(["git", *command], cwd=repository, env=above, capture_output=True, check=False)

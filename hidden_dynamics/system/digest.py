@@ -24,8 +24,12 @@ Place = tuple[str, str]  # of a definition: module, name; of what another packag
 
 @dataclass(frozen=True)
 class Module:
-    """A source file: the statements that define or change each top-level name, without docstrings and types; the dotted
-    name of what each import brings."""
+    """A source file without docstrings and types.
+
+    Attributes:
+        definitions: the statements that define or change each top-level name.
+        imports: the dotted name of what each import brings.
+    """
 
     definitions: dict[str, list[ast.stmt]]
     imports: dict[str, str]
@@ -33,11 +37,8 @@ class Module:
 
 @functools.cache
 def code_digest(*names: str) -> str:
-    """SHA-256 over the definitions reachable from `names`, such as "hidden_dynamics.models.recurrent.lstm.LSTM".
-
-    Raises:
-        UserError: a name is not defined where it says, or a file of this project imports all names of another (`*`).
-    """
+    """SHA-256 over the definitions reachable from `names`, such as "hidden_dynamics.models.recurrent.lstm.LSTM"; a
+    `UserError` where one is not defined, or a file of this project imports all names of another (`*`)."""
     return _sha256(*sorted({_meaning(place) for place in _places(names)}))
 
 
@@ -56,13 +57,13 @@ def _places(names: Iterable[str]) -> list[Place]:
 
 @functools.cache
 def _reached(root: Place) -> frozenset[Place]:
-    found, waiting = set(), [root]
+    places, waiting = set(), [root]
     while waiting:
         place = waiting.pop()
-        if place not in found:
-            found.add(place)
+        if place not in places:
+            places.add(place)
             waiting += [other for _, other in _references(place)]
-    return frozenset(found)
+    return frozenset(places)
 
 
 @functools.cache
@@ -103,14 +104,14 @@ def _references(place: Place) -> list[tuple[str, Place]]:
     content = _read(module)
     nodes = [node for statement in content.definitions[own_name] for node in ast.walk(statement)]
     within = imports_of(module, nodes)
-    imports, found = content.imports | within, {name: place_of(origin) for name, origin in within.items()}
+    imports, named = content.imports | within, {name: place_of(origin) for name, origin in within.items()}
     for node in nodes:
         name, *attributes = _dotted(node) or [""]
         if name in content.definitions and name not in within and name != own_name:
-            found[name] = (module, name)
+            named[name] = (module, name)
         elif name in imports:
-            found[".".join([name, *attributes])] = place_of(".".join([imports[name], *attributes]))
-    return sorted((spelt, other) for spelt, other in found.items() if not _is_neutral(other))
+            named[".".join([name, *attributes])] = place_of(".".join([imports[name], *attributes]))
+    return sorted((spelt, other) for spelt, other in named.items() if not _is_neutral(other))
 
 
 def _is_neutral(place: Place) -> bool:
@@ -177,18 +178,18 @@ def _read(module: str) -> Module:
 
 def imports_of(module: str, nodes: Iterable[ast.AST]) -> dict[str, str]:
     """The dotted name of what each import among the nodes brings, by the name that it is given here."""
-    found = {}
+    origins = {}
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.split(".")[0]
-                found[name] = alias.name if alias.asname else name
+                origins[name] = alias.name if alias.asname else name
         elif isinstance(node, ast.ImportFrom):
             origin = _absolute(module, node)
-            found |= {alias.asname or alias.name: f"{origin}.{alias.name}" for alias in node.names}
-            if "*" in found and path_of(origin) is not None:
+            origins |= {alias.asname or alias.name: f"{origin}.{alias.name}" for alias in node.names}
+            if "*" in origins and path_of(origin) is not None:
                 raise UserError(f"{path_of(module)}: line {node.lineno}: import the names that are used, not all (*).")
-    return found
+    return origins
 
 
 def _absolute(module: str, statement: ast.ImportFrom) -> str:

@@ -16,37 +16,24 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @contextlib.contextmanager
 def atomic(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """Open a temporary file beside `path`; move it there only if the block ends without an error.
-
-    Args:
-        path: the final name; its directory is made if it does not exist.
-        mode: "w" (UTF-8 text) or "wb".
-
-    Raises:
-        OSError: the disk is full or read-only, and is named; nothing is left at `path` that was not there before.
-    """
+    """Open a temporary file ("w", UTF-8 text, or "wb") beside `path`, whose directory is made; move it there only if
+    the block ends without an error. An `OSError` names the disk where that is full or read-only."""
     path = Path(path)
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
     with naming_the_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with _moved_when_whole(descriptor, name, path, mode) as handle:
-            yield handle
-
-
-@contextlib.contextmanager
-def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str) -> Iterator[IO[Any]]:
-    try:
-        encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
-        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as handle:
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp made it private to this user
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+        try:
+            with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as handle:
+                yield handle
+                handle.flush()
+                os.fsync(handle.fileno())
+            os.chmod(name, 0o666 & ~_umask())  # mkstemp made it private to this user
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
 
 
 @contextlib.contextmanager
@@ -57,14 +44,8 @@ def naming_the_disk(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in (*FULL, errno.EROFS):
             raise
-        raise OSError(
-            error.errno, f"{os.strerror(error.errno)}: the disk at {_mount_point(path)}", str(path)
-        ) from error
-
-
-def _mount_point(path: Path) -> Path:
-    place = path.resolve()
-    return next(parent for parent in place.parents if parent.is_mount())
+        disk = next(parent for parent in path.resolve().parents if parent.is_mount())
+        raise OSError(error.errno, f"{os.strerror(error.errno)}: the disk at {disk}", str(path)) from error
 
 
 def sweep(directory: Path, names: Iterable[str]) -> None:

@@ -17,17 +17,8 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # said
 
 @contextlib.contextmanager
 def alone(path: Path, what: str) -> Iterator[bool]:
-    """Hold the lock file `path` for the block; where another process holds it, say so and wait for that to end.
-
-    Gives whether it had to wait.
-
-    Args:
-        path: beside what must not be written by two processes; removed after the block.
-        what: what is locked, for the message.
-
-    Raises:
-        OSError: `path` cannot be made.
-    """
+    """Hold the lock file `path` for the block, and remove it then; where another process holds it, say so (`what` is
+    locked) and wait for that to end. Gives whether it had to wait."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lock, waited = FileLock(path), False
     try:
@@ -49,11 +40,9 @@ def alone(path: Path, what: str) -> Iterator[bool]:
 
 @contextlib.contextmanager
 def one_of(paths: Sequence[Path], poll: float = 0.5) -> Iterator[int]:
-    """Hold the first of these lock files that is free for the block, waiting until there is one; gives its index.
+    """Hold the first of these lock files (in one directory, which is made) that is free for the block; gives its index.
 
-    Args:
-        paths: in one directory, which is made; they stay.
-        poll: seconds between attempts.
+    Until there is one, all are tried again every `poll` seconds.
     """
     paths[0].parent.mkdir(parents=True, exist_ok=True)
     while True:
@@ -67,12 +56,10 @@ def one_of(paths: Sequence[Path], poll: float = 0.5) -> Iterator[int]:
 def forget_a_killed_snakemake(directory: Path) -> IO | None:
     """Remove the locks that a killed Snakemake left in `directory` (.snakemake), if none is alive there.
 
-    Every invocation holds a shared lock from before it makes locks of its own until its end: a process that gets it
-    exclusively is the only one that runs. Some network file systems keep such locks to one host; so nothing is removed
-    where invocations have ever come from several hosts, and Snakemake's own message says what to do.
-
-    Returns:
-        What holds the shared lock, to be kept as long as Snakemake runs; None where `directory` takes no locks.
+    Every invocation keeps what this gives, a shared lock, until its end (None where `directory` takes no locks): a
+    process that gets it exclusively is the only one that runs. Some network file systems keep such locks to one host;
+    so nothing is removed where invocations have ever come from several hosts, and Snakemake's own message says what to
+    do.
     """
     host = socket.gethostname()
     try:

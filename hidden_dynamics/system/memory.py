@@ -4,7 +4,6 @@ import ctypes
 import os
 import platform
 import re
-import resource
 from pathlib import Path
 
 NEUTRAL = "what happens to freed memory changes no result"
@@ -13,15 +12,12 @@ M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's malloc.h
 
 
 def keep_memory() -> bool:
-    """Keep the memory of freed tensors in this process, for the tensors that follow.
+    """Keep the memory of freed tensors in this process, for the tensors that follow; whether the C library is glibc.
 
     glibc maps each block above 32 MB anew and returns it when it is freed, so that the kernel fills every page of it
-    with zeros again. That is a third to a half of nn.LSTM's training step on a CPU over 784 inputs. The numbers stay
-    the same to the bit. The process holds its peak until it ends, and the peak itself is 20 to 40 percent higher,
-    because what one size leaves free does not fit another; `ctypes.CDLL(None).malloc_trim(0)` returns what is free.
-
-    Returns:
-        Whether the C library is glibc; any other is left as it is.
+    with zeros again: a third to a half of nn.LSTM's training step on a CPU over 784 inputs. The process holds its peak
+    until it ends, and the peak itself is 20 to 40 percent higher, because what one size leaves free does not fit
+    another; `ctypes.CDLL(None).malloc_trim(0)` returns what is free.
     """
     if platform.libc_ver()[0] != "glibc":
         return False
@@ -34,18 +30,19 @@ def of_this_machine(root: Path = Path("/")) -> int:
     they are in (a container, a job of SLURM's), if these are fewer."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     groups, mounted = root / "proc/self/cgroup", root / "sys/fs/cgroup"
-    if groups.exists() and (found := re.search("^0::/(.*)", groups.read_text(), re.MULTILINE)):
-        for directory in (mounted / found[1], *(mounted / found[1]).parents):
+    if groups.exists() and (group := re.search("^0::/(.*)", groups.read_text(), re.MULTILINE)):
+        for directory in (mounted / group[1], *(mounted / group[1]).parents):
             file = directory / "memory.max"
             if directory.is_relative_to(mounted) and file.is_file() and (text := file.read_text().strip()).isdigit():
                 limits.append(int(text))
     return min(limits) // 10**6
 
 
+def status(field: str) -> int:
+    """Bytes of a field of /proc/self/status: VmRSS, what this process holds, or VmHWM, the most that it held."""
+    return int(Path("/proc/self/status").read_text(encoding="utf-8").split(f"{field}:")[1].split()[0]) * 1024
+
+
 def peak() -> int:
-    """The MB that this process had at most until now."""
-    status = Path("/proc/self/status")
-    if status.exists() and (found := re.search(r"VmHWM:\s*(\d+) kB", status.read_text())):
-        return int(found[1]) * 1024 // 10**6
-    unit = 1 if platform.system() == "Darwin" else 1024  # of the next line, in which a parent's peak counts, too
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 10**6
+    """The MB that this process had at most until now; getrusage's would include those of the process forked from."""
+    return status("VmHWM") // 10**6

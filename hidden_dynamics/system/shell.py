@@ -15,10 +15,6 @@ def environment_of_jobs(root: str, settings: Mapping[str, object], environments:
     command line, in conda environments and on cluster nodes too. Without conda, `python` is the one that runs
     Snakemake. With conda, it is that of the job's environment: a job is told where environments are, and stops if it
     finds itself elsewhere (scripts/_bootstrap.py); packages of the user's own (~/.local) would come before theirs.
-
-    Args:
-        root: of the repository.
-        environments: the directory of conda environments; None without conda.
     """
     variables = {
         "PYTHONPATH": os.pathsep.join(dict.fromkeys([root, os.getcwd()])),

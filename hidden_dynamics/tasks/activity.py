@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""What a person with four tags is doing, at every time (ACE-NODE, Section 4.5)."""
+"""Activity recognition: what a person with four tags is doing, at every time (ACE-NODE, Section 4.5)."""
 
 from dataclasses import replace
 from typing import Literal
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from hidden_dynamics.configuration.entries import typed
-from hidden_dynamics.data.tag_reports import TICKS
+from hidden_dynamics.data.human_activity import TICKS
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
 from hidden_dynamics.tasks import naive_scores, partly_observed
@@ -32,23 +32,17 @@ class Settings(partly_observed.Settings):
 class ActivityRecognition(PartlyObserved):
     """Human Activity and what stands in for it: the activity at each row of a window.
 
-    All rows are context and targets. Values are not normalised.
+    All rows are context and targets. Values are not normalised. Windows are 50 rows long, one every 25 rows while a row
+    follows them; their time starts at 0.
 
     Args:
-        arrays: those of hidden_dynamics.data.human_activity, D features, whole sequences. Windows are 50 rows long, one
-            every 25 rows while a row follows them; their time starts at 0.
+        arrays: those of hidden_dynamics.data.human_activity, D features.
         settings: `windows`, split "by_sequence", so that no two windows of a sequence are of different parts, or
             "at_random", as released, where they overlap; `resampled`, whether training and test part are drawn from
             themselves with replacement, by the seed, as released; `bin_labels`, the "first" label of a row or, as
             released, the "lowest" class, where rows that have none are trained as of class 0 and are not scored;
             `classes`, outputs of a classifier; `validation`, the share of the training part, sequences or windows, that
-            is held out; `split`, "once" for all seeds, or "by_seed"; `scores`, whether the probabilities of a network's
-            samples are "averaged", or "pooled" as if they were of rows of their own.
-        seed: the run's.
-        device: where batches are made.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of its range, or the data are too small to be split.
+            is held out; `split`, "once" for all seeds, or "by_seed"; `scores`, as in `scoring.of_samples`.
     """
 
     labels = "rows"
@@ -74,6 +68,7 @@ class ActivityRecognition(PartlyObserved):
         )
         self.activity = arrays["labels" if chosen.bin_labels == "first" else "lowest"][picked]
         super().__init__(rows, parts, "kept", device)
+        self.test_set = naive_scores.test_set(len(self._labelled("test")))
 
     def batch(self, epoch: int, indices: np.ndarray) -> SeriesBatch:
         """These windows of the training part; a row without a class is one of class 0."""
@@ -82,13 +77,9 @@ class ActivityRecognition(PartlyObserved):
         return replace(batch, labels=batch.labels.clamp(min=0))
 
     def _labels(self, chosen: np.ndarray, targets: Observations) -> Tensor:
-        """Of the targets, which are all rows of the chosen windows, in the order of time, then window."""
+        """The labels of the targets: of all rows of the chosen windows, in the order of time, then window."""
         within = np.argsort(np.argsort(targets.series.numpy(), kind="stable"), kind="stable")
         return torch.from_numpy(self.activity[chosen].ravel()[within])
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self._labelled("test")))
 
     def _labelled(self, part: str) -> Tensor:
         """The classes of a part's rows that have one."""
@@ -113,8 +104,8 @@ class ActivityRecognition(PartlyObserved):
         probabilities = torch.softmax(logits[:, labelled].double(), -1).cpu().numpy()
         if part == "test":
             answers, rows = torch.from_numpy(probabilities.mean(0)), batch.targets.series[labelled]
-            found = {"right": answers.argmax(1) == batch.labels[labelled].cpu(), "labelled": torch.ones(len(rows))}
-            added = {name: sums(each, rows, batch.targets.size).astype(np.uint8) for name, each in found.items()}
+            of_rows = {"right": answers.argmax(1) == batch.labels[labelled].cpu(), "labelled": torch.ones(len(rows))}
+            added = {name: sums(values, rows, batch.targets.size).astype(np.uint8) for name, values in of_rows.items()}
             self.items = added | {"window": self.parts[part].astype(np.int32)}
         truth, scores = of_samples(self.settings.scores, batch.labels[labelled].cpu().numpy(), probabilities)
         met = np.unique(truth)

@@ -19,9 +19,6 @@ class Adding(Task[nn.Module, tuple[Tensor, Tensor]]):
 
     Args:
         arrays: test_values (n, T), test_markers (n, 2), test_targets (n,), and the scalar length T.
-        settings: none.
-        seed: of the training sequences.
-        device: where batches are made.
     """
 
     input_size, output_size, every_step = 2, 1, False
@@ -29,6 +26,7 @@ class Adding(Task[nn.Module, tuple[Tensor, Tensor]]):
     def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.test = arrays["test_values"], arrays["test_markers"], arrays["test_targets"]
         self.length, self.seed, self.device = int(arrays["length"]), seed, device
+        self.test_set = naive_scores.test_set(len(self.test[2]))
 
     def batch(self, epoch: int, indices: tuple[int, int]) -> tuple[Tensor, Tensor]:
         """Values and markers (T, batch, 2), and the sums (batch,)."""
@@ -58,10 +56,6 @@ class Adding(Task[nn.Module, tuple[Tensor, Tensor]]):
             "train_loss": {naive_scores.BEST_CONSTANT: adding.VARIANCE},
             "test_loss": {naive_scores.BEST_CONSTANT: test},
         }
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.test[2]))
 
     def _tensors(self, values: np.ndarray, markers: np.ndarray, targets: np.ndarray) -> tuple[Tensor, Tensor]:
         inputs = adding.inputs(values, markers).transpose(1, 0, 2).copy()

@@ -19,9 +19,6 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
 
     Args:
         arrays: test_letters (n, K), and the scalars blanks, letters, alphabet.
-        settings: none.
-        seed: of the training letters.
-        device: where batches are made.
     """
 
     every_step = True
@@ -31,6 +28,7 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
         self.input_size = self.alphabet + 2  # the blank, the letters and the start marker, which is never a target
         self.output_size = self.alphabet + 1
         self.test_letters, self.seed, self.device = arrays["test_letters"], seed, device
+        self.test_set = naive_scores.test_set(len(self.test_letters))
 
     def batch(self, epoch: int, indices: tuple[int, int]) -> tuple[Tensor, Tensor]:
         """One-hot inputs (L + 2K, batch, alphabet + 2) and targets (L + 2K, batch)."""
@@ -52,8 +50,8 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
             losses.append(functional.cross_entropy(logits.flatten(0, 1), targets.flatten()).item() * len(piece))
             of_words.append(functional.cross_entropy(logits.movedim(2, 1), targets, reduction="none").detach().sum(0))
             right.append((logits.argmax(2) == targets)[-self.letters :].sum(0).to(torch.uint8))
-        found = {"loss": of_words, "right": right}  # the sum over a word's steps; of its letters, those recalled
-        self.items = {name: torch.cat(parts).cpu().numpy() for name, parts in found.items()}
+        of_items = {"loss": of_words, "right": right}  # the sum over a word's steps; of its letters, those recalled
+        self.items = {name: torch.cat(parts).cpu().numpy() for name, parts in of_items.items()}
         return {"test_loss": sum(losses) / len(self.test_letters)}
 
     @property
@@ -68,10 +66,6 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
             },
             "test_loss": {naive_scores.NO_MEMORY: nats / (self.blanks + 2 * self.letters)},
         }
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.test_letters))
 
     def _tensors(self, letters: np.ndarray) -> tuple[Tensor, Tensor]:
         inputs, targets = copying.sequences(letters, self.blanks, self.alphabet)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.configuration.entries import Entry, typed
+from hidden_dynamics.configuration.schema import Whole
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import ImageNetwork, output_of
@@ -28,10 +29,10 @@ Images = tuple[Tensor, Tensor]
 
 
 class Settings(Entry):
-    crop: Annotated[int, Field(ge=1)]
+    crop: Whole
     pad: Annotated[int, Field(ge=0)]
     evaluate_on: Literal["crop", "image"]
-    validation: Annotated[int, Field(ge=1)]
+    validation: Whole
     select_on: Literal["validation", "test"]
 
 
@@ -47,11 +48,6 @@ class ImageClassification(
             columns of zeros were put around them; `evaluate_on`: "crop", central squares of the same size, or the whole
             "image"; `validation`, images of the training set that are held out; `select_on`: "validation", or "test" as
             the released code, for which nothing is held out.
-        seed: the run's.
-        device: where the images are kept.
-
-    Raises:
-        UserError: the images are too small for a setting, or too few.
     """
 
     classes = 10
@@ -73,6 +69,7 @@ class ImageClassification(
         self.labels = {split: torch.from_numpy(part).to(device) for split, part in labels.items()}
         self.images = {split: torch.from_numpy(part).to(device) for split, part in images.items() if split != "train"}
         self.train_size = len(images["train"])
+        self.test_set = naive_scores.test_set(len(self.labels["test"]))
         # Every place that a crop can be at, as a view: (n, channels, places, places, crop, crop).
         padded = functional.pad(torch.from_numpy(images["train"]).to(device), (self.settings.pad,) * 4)
         self.crops = padded.unfold(2, self.settings.crop, 1).unfold(3, self.settings.crop, 1)
@@ -80,8 +77,8 @@ class ImageClassification(
     def batch(self, epoch: int, indices: np.ndarray) -> Images:
         """Crops (batch, channels, crop, crop) in [0, 1] and labels (batch,)."""
         rows, columns = _places(self.seed, epoch, self.train_size, self.crops.shape[2], self.crops.shape[3])[indices].T
-        chosen, *place = (torch.from_numpy(array).to(self.crops.device) for array in (indices, rows, columns))
-        return self._values(self.crops[chosen, :, *place]), self.labels["train"][chosen]
+        chosen, *corner = (torch.from_numpy(array).to(self.crops.device) for array in (indices, rows, columns))
+        return self._values(self.crops[chosen, :, *corner]), self.labels["train"][chosen]
 
     def loss(self, network: ImageNetwork, batch: Images, part: str | None = None) -> Tensor:
         """Mean cross-entropy, in nats, and the network's penalty; `part` names what alternating training trains."""
@@ -89,26 +86,15 @@ class ImageClassification(
         output = output_of(network, images)
         return functional.cross_entropy(output.logits, labels) + network.penalty(output, part)
 
-    def evaluate(self, network: nn.Module) -> Metrics:
-        """Mean cross-entropy and accuracy (a fraction) over the split that the reported epoch is chosen by."""
-        return self._measure(self.settings.select_on, network)
-
-    def evaluate_test(self, network: nn.Module) -> Metrics:
-        return self._measure("test", network)
-
     def test_on_first(self, items: int, network: nn.Module) -> tuple[int, Metrics]:
         fewer = copy.copy(self)
         fewer.images, fewer.labels = (of | {"test": of["test"][:items]} for of in (self.images, self.labels))
-        return len(fewer.labels["test"]), fewer._measure("test", network)
+        return len(fewer.labels["test"]), fewer.measure("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:
         scores = [naive_scores.of_labels(split, labels) for split, labels in self.labels.items()]
-        return {metric: found for each in scores for metric, found in each.items()}
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.labels["test"]))
+        return {metric: baselines for metrics in scores for metric, baselines in metrics.items()}
 
     def evaluation_batches(self, split: str) -> Iterator[Images]:
         """Images or their central crops, (batch, channels, H, W) in [0, 1], and labels (batch,) of "validation" or
@@ -117,19 +103,20 @@ class ImageClassification(
         if self.settings.evaluate_on == "crop":
             top, left = ((size - side) // 2 for size in images.shape[2:])
             images = images[:, :, top : top + side, left : left + side]
-        batches = zip(*(torch.split(each, EVALUATION_BATCH) for each in (images, self.labels[split])), strict=True)
+        batches = zip(*(torch.split(whole, EVALUATION_BATCH) for whole in (images, self.labels[split])), strict=True)
         return ((self._values(part), labels) for part, labels in batches)
 
-    def _measure(self, split: str, network: nn.Module) -> Metrics:
-        loss, correct, total, answers = 0.0, 0, len(self.labels[split]), list[Tensor]()
-        for images, labels in self.evaluation_batches(split):
+    def measure(self, part: str, network: nn.Module) -> Metrics:
+        """Mean cross-entropy and accuracy (a fraction)."""
+        loss, correct, total, answers = 0.0, 0, len(self.labels[part]), list[Tensor]()
+        for images, labels in self.evaluation_batches(part):
             logits = output_of(network, images).logits
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             correct += (logits.argmax(1) == labels).sum().item()
             answers.append(logits)
-        if split == "test":
-            self.items = of_classes(torch.cat(answers), self.labels[split])
-        return {f"{split}_loss": loss / total, f"{split}_accuracy": correct / total}
+        if part == "test":
+            self.items = of_classes(torch.cat(answers), self.labels[part])
+        return {f"{part}_loss": loss / total, f"{part}_accuracy": correct / total}
 
     def _values(self, images: Tensor) -> Tensor:
         return images.float() / self.levels
@@ -151,6 +138,6 @@ def _maps(images: np.ndarray) -> np.ndarray:
 
 def _check_room(settings: Settings, shape: tuple[int, ...]) -> None:
     for name, most in {"crop": min(shape[2:]), "pad": min(shape[2:]), "validation": shape[0] - 1}.items():
-        if (found := getattr(settings, name)) > most:
+        if (value := getattr(settings, name)) > most:
             key = f"settings.{name}"
-            raise UserError(f"the task: {key}: found {found}, expected at most {most} with these images", key=key)
+            raise UserError(f"the task: {key}: found {value}, expected at most {most} with these images", key=key)

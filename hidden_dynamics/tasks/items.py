@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""What an evaluation says of each item of a test set, in arrays that are small enough to be kept of every run."""
+"""Answers of an evaluation, item by item of a test set, in arrays that are small enough to be kept of every run."""
 
 from collections.abc import Mapping
 
@@ -13,12 +13,8 @@ GREATEST = 65504.0  # in float16
 
 
 def of_classes(logits: Tensor, labels: Tensor) -> Items:
-    """The class that is said of each of n items, and its loss in nats, to 6 percent: of 10,000 images, so much fits.
-
-    Args:
-        logits: (n, classes).
-        labels: (n,).
-    """
+    """The class that logits (n, classes) say of each item, and its loss in nats, to 6 percent: of 10,000 images, so
+    much fits."""
     logits = logits.detach()
     losses = functional.cross_entropy(logits, labels, reduction="none").cpu().numpy()
     bits = np.clip(losses, 0, GREATEST).astype(np.float16).view(np.uint16)
@@ -27,12 +23,7 @@ def of_classes(logits: Tensor, labels: Tensor) -> Items:
 
 
 def sums(values: Tensor, items: Tensor, count: int) -> np.ndarray:
-    """Of each of `count` items the sum of its rows' values, float32.
-
-    Args:
-        values: (rows,), or (rows, D), of which all D are added.
-        items: (rows,), the item of each row.
-    """
+    """The sum of each item's values, (count,), float32: of (rows,) or (rows, D), each row of the item in `items`."""
     rows = values.detach().double().reshape(len(values), -1).sum(1)
     added = torch.zeros(count, dtype=torch.float64).index_add_(0, items.cpu(), rows.cpu())
     return added.float().numpy()

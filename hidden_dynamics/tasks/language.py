@@ -1,15 +1,13 @@
 # pyright: reportUnknownMemberType=false
 """Language modelling: the next word of a text (MomentumRNN, Sections 3.4 and A.3, after AWD-LSTM)."""
 
-from typing import Annotated
-
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.configuration.entries import Entry, typed
+from hidden_dynamics.configuration.schema import NotNegative, Whole
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
@@ -17,21 +15,18 @@ from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 from hidden_dynamics.tasks.task import Arrays, Metrics, TaskSettings, ValidatedTask
 
-Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Size = Annotated[int, Field(ge=1)]
-
 Batch = tuple[Tensor, Tensor, bool]
 
 
 class BatchSizes(Entry):
-    validation: Size
-    test: Size
+    validation: Whole
+    test: Whole
 
 
 class Settings(Entry):
-    bptt: Size  # mean length of a segment in words
-    activation_regularisation: Weight  # AR, in the training loss
-    temporal_regularisation: Weight  # TAR
+    bptt: Whole  # mean length of a segment in words
+    activation_regularisation: NotNegative  # AR, in the training loss
+    temporal_regularisation: NotNegative  # TAR
     evaluation_batch_sizes: BatchSizes
 
 
@@ -43,13 +38,9 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
 
     Args:
         arrays: train, validation and test, (words,) int32, and vocabulary, (V,).
-        settings: as `Settings`.
-        seed: the run's; not used.
-        device: where the texts are kept.
-
-    Raises:
-        UserError: a text is too short for its batch size.
     """
+
+    items = {}
 
     def __init__(self, arrays: Arrays, settings: TaskSettings, seed: int, device: torch.device):
         self.vocabulary_size = len(arrays["vocabulary"])
@@ -61,8 +52,7 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
         for split, batch_size in self.batch_sizes.items():
             if len(self.texts[split]) // batch_size < 2:
                 raise UserError(f"the {split} text is too short for evaluation_batch_sizes.{split} {batch_size}.")
-
-    items = {}
+        self.test_set = naive_scores.test_set(self._asked("test").numel())
 
     def schedule(self, training: Training, seed: int) -> SegmentSchedule:
         return SegmentSchedule(training, len(self.texts["train"]), self.settings.bptt, seed)
@@ -89,35 +79,24 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
         temporal = self.settings.temporal_regularisation * output.states.diff(dim=0).square().mean()
         return entropy + activation + temporal
 
-    def evaluate(self, network: nn.Module) -> Metrics:
-        """Cross-entropy (nats per word) and perplexity, its exponential, of the validation text."""
-        return self._measure(network, "validation")
-
-    def evaluate_test(self, network: nn.Module) -> Metrics:
-        """The same of the test text."""
-        return self._measure(network, "test")
-
     @property
     def naive(self) -> naive_scores.Scores:
         """The frequencies of the training text, each word's count raised by one: none is impossible."""
         counts = torch.bincount(self.texts["train"], minlength=self.vocabulary_size).double() + 1
-        found: naive_scores.Scores = {}
+        scores: naive_scores.Scores = {}
         for split in self.batch_sizes:
             loss = -(counts / counts.sum()).log()[self._asked(split)].mean()
-            found[f"{split}_loss"] = {naive_scores.FREQUENCIES: loss.item()}
-            found[f"{split}_perplexity"] = {naive_scores.FREQUENCIES: loss.exp().item()}
-        return found
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(self._asked("test").numel())
+            scores[f"{split}_loss"] = {naive_scores.FREQUENCIES: loss.item()}
+            scores[f"{split}_perplexity"] = {naive_scores.FREQUENCIES: loss.exp().item()}
+        return scores
 
     def _asked(self, split: str) -> Tensor:
         """The words that are to be predicted of a text."""
         return columns(self.texts[split], self.batch_sizes[split])[1:]
 
-    def _measure(self, network: nn.Module, split: str) -> Metrics:
-        rows = columns(self.texts[split], self.batch_sizes[split])
+    def measure(self, part: str, network: nn.Module) -> Metrics:
+        """Cross-entropy (nats per word) and perplexity, its exponential, of a text."""
+        rows = columns(self.texts[part], self.batch_sizes[part])
         total, of_segments, hidden_state = 0.0, list[float](), None
         for start in range(0, len(rows) - 1, self.settings.bptt):
             targets = rows[start + 1 : start + 1 + self.settings.bptt]
@@ -126,14 +105,14 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
             logits = output.logits.flatten(0, 1)
             of_segments.append(functional.cross_entropy(logits, targets.flatten(), reduction="sum").item())
             total += of_segments[-1]
-        if split == "test":  # words are too many
+        if part == "test":  # words are too many
             self.items = {"loss": np.array(of_segments, np.float32)}
         loss = total / rows[1:].numel()
-        return {f"{split}_loss": loss, f"{split}_perplexity": torch.tensor(loss, dtype=torch.float64).exp().item()}
+        return {f"{part}_loss": loss, f"{part}_perplexity": torch.tensor(loss, dtype=torch.float64).exp().item()}
 
 
 def columns(text: Tensor, batch_size: int) -> Tensor:
-    """(words,) as `batch_size` columns that are read side by side, (words // batch_size, batch_size): each continues
-    where the one before ends. The words left over are not read. A view."""
+    """A text (words,) as columns that are read side by side, (words // batch_size, batch_size), a view: each continues
+    where the one before ends. The words left over are not read."""
     rows = len(text) // batch_size
     return text[: rows * batch_size].view(batch_size, rows).t()

@@ -21,12 +21,7 @@ class Mortality(IntensiveCare):
     """Death in hospital, by the first 48 hours. All rows are context and targets.
 
     Args:
-        settings: those of `IntensiveCare`, and `scores`, whether the probabilities of a network's samples are
-            "averaged", or "pooled" as if they were of patients of their own.
-        seed: the run's.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of its range, or the series are too few.
+        settings: those of `IntensiveCare`, and `scores`, as in `scoring.of_samples`.
     """
 
     labels, classes = "series", 1
@@ -35,13 +30,10 @@ class Mortality(IntensiveCare):
         self.settings = typed(Settings, settings, "the task", "settings")
         super().__init__(arrays, self.settings, seed, device)
         self.died = arrays["died"].astype(np.float32)
+        self.test_set = naive_scores.test_set(len(self.parts["test"]), self.died[self.parts["test"]].sum())
 
     def _labels(self, chosen: np.ndarray, targets: object) -> Tensor:
         return torch.from_numpy(self.died[chosen])
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.parts["test"]), self.died[self.parts["test"]].sum())
 
     def _naive(self, part: str) -> naive_scores.Scores:
         """One probability for all has an area of a half, and the share of the positive as its precision."""

@@ -35,14 +35,13 @@ def majority(labels: Tensor) -> float:
 
 
 def of_labels(part: str, labels: Tensor) -> Scores:
-    """Of a part's loss and accuracy."""
+    """The naive scores of a part's loss and accuracy."""
     return {f"{part}_loss": {BEST_CONSTANT: entropy(labels)}, f"{part}_accuracy": {MAJORITY: majority(labels)}}
 
 
 def series_errors(context: Observations, series: Tensor, values: Tensor, weights: Tensor) -> dict[str, float]:
-    """The squared errors of the best constant per feature, of a series' last value in the context and of its own mean.
-
-    A series whose context lacks a feature has the constant.
+    """The squared errors of the best constant per feature, of a series' last value in the context and of its own mean;
+    where the context lacks a feature, of the constant.
 
     Args:
         series: (n,), series in `context` of the target rows.

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""What tasks of partly observed series share: their split, the scale of their values, their batches.
+"""Tasks of partly observed series: their split, the scale of their values, their batches.
 
 Mortality, regression and activity recognition of Rubanova et al. (NeurIPS 2019), which ACE-NODE (Sections 4.3 to 4.5)
 follows.
@@ -32,13 +32,13 @@ WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch w
 
 
 class Settings(Entry):
-    """What a task's `settings` may be; but for `split`, all must be given."""
+    """The settings of a task; all but `split` must be given."""
 
     validation: Annotated[float, Field(ge=0, lt=1)]
     split: Literal["once", "by_seed"] = "once"
 
     def split_seed(self, seed: int) -> int:
-        """What a run of this seed splits its series by."""
+        """The seed that a run of this seed splits its series by."""
         return seed if self.split == "by_seed" else SPLIT_SEED
 
 
@@ -49,14 +49,12 @@ class StaySettings(Settings):
 
 
 Scores = Literal["averaged", "pooled"]
-
-
 Seen = TypeVar("Seen", contravariant=True)
 Answer = TypeVar("Answer")
 
 
 class SeriesNetwork(Protocol[Seen, Answer]):
-    """What a task asks of a network of irregular series, by what it sees and what it answers."""
+    """A network of irregular series, as tasks use it, by what it sees and what it answers."""
 
     def __call__(self, batch: Seen, /) -> Answer: ...
 
@@ -73,14 +71,9 @@ class SplitSeries(ValidatedTask[Network, Batch], PartlyTestedTask[Network, Batch
     """A task on series that are split once; derived classes make its batches, and say what is measured.
 
     Args:
-        rows: of all series, as networks see them.
+        rows: of all series, D features, as networks see them.
         parts: the places of the series of each part, (n,) int64, in the order in which fixed batches take them: train,
             test, and validation where series are held out.
-        device: where batches are made.
-
-    Attributes:
-        features: D, of a row.
-        split: the number of series in all and in each part.
     """
 
     items = {}
@@ -91,38 +84,25 @@ class SplitSeries(ValidatedTask[Network, Batch], PartlyTestedTask[Network, Batch
         self.train_size = len(parts["train"])
         self.split = {"series": len(rows.lengths)} | {name: len(part) for name, part in parts.items()}
         self.validated = "validation" in parts
+        self.test_set = naive_scores.test_set(len(self.parts["test"]))
 
     def loss(self, network: Network, batch: Batch, part: str | None = None) -> Tensor:
         """The network's own loss and its penalty; `part` is what alternating training trains."""
         prediction = network(batch)
         return network.loss(prediction, batch) + network.penalty(prediction, part)
 
-    def evaluate(self, network: Network) -> Metrics:
-        """Of the validation part; of the test part where nothing is held out."""
-        return self._measured("validation" if self.validated else "test", network)
-
-    def evaluate_test(self, network: Network) -> Metrics:
-        return self._measured("test", network)
-
     def test_on_first(self, items: int, network: Network) -> tuple[int, Metrics]:
         fewer = copy.copy(self)
         fewer.parts = self.parts | {"test": self.parts["test"][:items]}
-        return len(fewer.parts["test"]), fewer._measured("test", network)
+        return len(fewer.parts["test"]), fewer.measure("test", network)
 
     @property
     def naive(self) -> naive_scores.Scores:
         parts = [self._naive(part) for part in self.parts if part != "train"]
         return {metric: scores for found in parts for metric, scores in found.items()}
 
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.parts["test"]))
-
     @abstractmethod
     def _naive(self, part: str) -> naive_scores.Scores: ...
-
-    @abstractmethod
-    def _measured(self, part: str, network: Network) -> Metrics: ...
 
 
 class PartlyObserved(SplitSeries[LatentSeriesNetwork, SeriesBatch]):
@@ -175,12 +155,12 @@ class PartlyObserved(SplitSeries[LatentSeriesNetwork, SeriesBatch]):
             del errors[naive_scores.LAST_VALUE]
         return errors
 
-    def _measured(self, part: str, network: LatentSeriesNetwork) -> Metrics:
+    def measure(self, part: str, network: LatentSeriesNetwork) -> Metrics:
         with drawn_anew(self.device):
             return self._measure(part, network)
 
     def _errors_of_series(self, values: Tensor, targets: Observations) -> np.ndarray:
-        """Of each series what the released MSE is the mean of, (N,), averaged over samples."""
+        """The terms (N,) of which the released MSE is the mean, one for each series, averaged over samples."""
         errors = (values - targets.values).square().mean(0) * entry_weights(targets)
         return sums(errors, targets.series, targets.size) * targets.size
 
@@ -196,11 +176,6 @@ class IntensiveCare(PartlyObserved):
         settings: `placeholders`, whether -1 counts as "missing", or among "values"; `normalisation`, by the "range" of
             a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; `validation`, the share of
             the training part that is held out; `split`, "once" for all seeds, or "by_seed", anew for each.
-        seed: the run's.
-        device: where batches are made.
-
-    Raises:
-        UserError: the series are too few.
     """
 
     def __init__(self, arrays: Arrays, settings: StaySettings, seed: int, device: torch.device):
@@ -212,26 +187,17 @@ class IntensiveCare(PartlyObserved):
 
 @contextlib.contextmanager
 def drawn_anew(device: torch.device) -> Generator[None]:
-    """Within it, torch's generators start anew, and afterwards they are where they were.
-
-    What is latent is drawn in evaluations too: the same weights are measured alike, and training goes on as if nothing
-    had been measured.
-    """
+    """A block in which torch's generators start anew; afterwards they are where they were: what is latent is drawn in
+    evaluations too, and training goes on as if nothing had been measured."""
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(EVALUATION_SEED)
         yield
 
 
 def split(count: int, validation: float, seed: int = SPLIT_SEED) -> dict[str, np.ndarray]:
-    """The parts of `count` series: scikit-learn's train_test_split with this random_state, 80 percent to train on; the
-    last ones of these, as many as the share `validation` makes and at least one, are held out.
-
-    Returns:
-        Places, (n,) int64, in the order of the permutation: train, validation (not where its share is 0), test.
-
-    Raises:
-        UserError: a part would be empty.
-    """
+    """The places, (n,) int64, of the parts of `count` series, in the order of the permutation: scikit-learn's
+    train_test_split with this random_state, 80 percent to train on; the last ones of these, as many as the share
+    `validation` makes and at least one, are held out, none where it is 0. A `UserError` where a part would be empty."""
     order = np.random.RandomState(seed).permutation(count)
     trained = math.floor(TRAINED_ON * count)
     test, train = order[: count - trained], order[count - trained :]
@@ -255,12 +221,8 @@ def without_placeholders(rows: Rows) -> Rows:
 
 
 def normalised(rows: Rows, by: str) -> Rows:
-    """Rows as networks see them: of each feature to [0, 1] over all series; 0 where nothing was observed.
-
-    Args:
-        by: "range", (x - min) / (max - min); "maximum", (x - min) / max, as released. Where a feature is constant, or
-            its maximum 0, it is divided by 1.
-    """
+    """Rows as networks see them: of each feature to [0, 1] over all series, by its "range", (x - min) / (max - min), or
+    its "maximum", (x - min) / max, as released; divided by 1 where that is 0. 0 where nothing was observed."""
     seen = rows.mask.any(0)
     lows = np.where(seen, rows.values.min(0, where=rows.mask, initial=np.inf), 0).astype(np.float64)
     highs = np.where(seen, rows.values.max(0, where=rows.mask, initial=-np.inf), 0).astype(np.float64)

@@ -30,8 +30,6 @@ class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
             image / levels, in [0, 1], and not normalised.
         settings: `permutation`: "none"; "fixed", the same for every run (the paper's text); "by_seed" (the released
             code). `pixels`: "grey" (the default), or "binary", 1 above a half and else 0.
-        seed: the run's.
-        device: where the images are kept.
     """
 
     input_size, output_size, every_step = 1, 10, False
@@ -46,6 +44,7 @@ class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
         self.train_labels = torch.from_numpy(arrays["train_labels"]).to(device).long()
         self.test_labels = torch.from_numpy(arrays["test_labels"]).to(device).long()
         self.train_size = len(self.train_labels)
+        self.test_set = naive_scores.test_set(len(self.test_labels))
 
     def batch(self, epoch: int, indices: np.ndarray) -> tuple[Tensor, Tensor]:
         """Sequences (T, batch, 1) in [0, 1] and labels (batch,)."""
@@ -60,7 +59,7 @@ class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
     def evaluate(self, network: nn.Module) -> Metrics:
         """Mean cross-entropy and accuracy (a fraction) over the test set."""
         loss, correct, answers = 0.0, 0, list[Tensor]()
-        batches = (torch.split(each, TEST_BATCH) for each in (self.test_images, self.test_labels))
+        batches = (torch.split(whole, TEST_BATCH) for whole in (self.test_images, self.test_labels))
         for images, labels in zip(*batches, strict=True):
             logits = network(self._sequences(images))
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
@@ -72,10 +71,6 @@ class PixelClassification(Task[nn.Module, tuple[Tensor, Tensor]]):
     @property
     def naive(self) -> naive_scores.Scores:
         return naive_scores.of_labels("train", self.train_labels) | naive_scores.of_labels("test", self.test_labels)
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.test_labels))
 
     def _sequences(self, images: Tensor) -> Tensor:
         pixels = images.t().float() / self.levels

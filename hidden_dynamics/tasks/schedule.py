@@ -29,17 +29,11 @@ class Schedule:
             the first one included, until `floor` is left of them by that; no more than `until` epochs, which may be a
             fraction, are trained (one iteration at least).
         train_size: examples in an epoch, or None for endless data. The last batch of an epoch may be smaller.
-        seed: the run's.
 
     Attributes:
         iterations: of the whole training.
-        evaluations: of the whole training.
         samples_per_epoch: sequences that an epoch trains on.
-        sizes: what it knows of the data, by the names of its arguments.
         total_work: of the whole training, in the units of `work`.
-
-    Raises:
-        UserError: there are fewer examples than a batch has, and `drop_last`.
     """
 
     def __init__(self, training: Training, train_size: int | None, seed: int):
@@ -52,8 +46,7 @@ class Schedule:
         self.evaluate_every = training.get("evaluate_every") or self.per_epoch
         whole = None if training.get("drop_last") else train_size
         self.samples_per_epoch = self.per_epoch * self.batch_size if whole is None else whole
-        self.evaluations = math.ceil(self.iterations / self.evaluate_every)
-        self.sizes, self.total_work = {"train_size": train_size}, self.iterations
+        self.total_work = self.iterations
 
     def indices(self, iteration: int) -> tuple[int, tuple[int, int] | np.ndarray]:
         """The epoch of an iteration (both from 0), and what the task's `batch` takes for it."""
@@ -102,10 +95,6 @@ class SegmentSchedule:
         training: `epochs` and `batch_size`; `evaluate_every` iterations (default: after each epoch).
         words: of the training text.
         bptt: mean length of a segment, in words; half of it for one segment in twenty.
-        seed: the run's.
-
-    Raises:
-        UserError: the text is too short for the batch, or the training has settings that are not for segments.
     """
 
     def __init__(self, training: Training, words: int, bptt: int, seed: int):
@@ -120,9 +109,8 @@ class SegmentSchedule:
         self.starts = [0, *accumulate(counts)]
         self.iterations = self.starts[-1]
         self.every = training.get("evaluate_every")
-        self.evaluations = len(counts) if self.every is None else math.ceil(self.iterations / self.every)
         self.samples_per_epoch = counts[0] * self.batch_size
-        self.sizes, self.total_work = {"words": words, "bptt": bptt}, (self.rows - 1) * len(counts)
+        self.total_work = (self.rows - 1) * len(counts)
 
     def indices(self, iteration: int) -> tuple[int, tuple[int, int, int]]:
         """The epoch of an iteration, and (first row, rows, batch size) of its segment; a row is a word of each text
@@ -165,11 +153,8 @@ def _order(seed: int, epoch: int, size: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=2)
 def _segments(rows: int, bptt: int, seed: int, epoch: int) -> list[tuple[int, int, int]]:
-    """(first row, rows, rows as drawn) of the segments of an epoch.
-
-    They cover all rows but the last, which is a target alone, and at times one more: a segment has at least two,
-    between which temporal regularisation is taken.
-    """
+    """(first row, rows, rows as drawn) of the segments of an epoch: of at least two rows, between which temporal
+    regularisation is taken. They cover all rows but the last, which is a target alone, and at times one more."""
     random = generator(seed, "segments", epoch)
     draws = rows // SHORTEST + 1
     means = np.where(random.random(draws) < HALVED, bptt / 2, bptt)

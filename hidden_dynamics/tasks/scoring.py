@@ -1,4 +1,4 @@
-"""How good probabilities of classes are, as fractions; not a number where that is not defined.
+"""Scores of probabilities of classes, as fractions; not a number where one is not defined.
 
 The two areas are written out, because to import scikit-learn takes a training longer than to use it.
 """
@@ -11,12 +11,8 @@ BINS = 10  # of the calibration error
 
 
 def area_under_roc(truth: np.ndarray, scores: np.ndarray) -> float:
-    """The area under the ROC curve: the probability that a 1 has a higher score than a 0, equal scores counted half.
-
-    Args:
-        truth: (n,), 0 or 1.
-        scores: (n,), higher where 1 is more probable.
-    """
+    """The area under the ROC curve of `truth`, 0 or 1, (n,): the probability that a 1 has a higher score than a 0,
+    equal scores counted half."""
     if not _defined(truth, scores):
         return math.nan
     ones, zeros = _by_score(truth, scores)
@@ -56,7 +52,7 @@ def _defined(truth: np.ndarray, scores: np.ndarray) -> bool:
 
 
 def _by_score(truth: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many are 1, and how many 0, at each score that occurs, the lowest first."""
+    """The counts of 1 and of 0 at each score that occurs, the lowest first."""
     place, counts = np.unique(scores, return_inverse=True, return_counts=True)[1:]
     ones = np.bincount(place, truth)
     return ones, counts - ones

@@ -36,11 +36,6 @@ class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, Series
         settings: those of `IntensiveCare`, and `targets`, "interpolation": all rows are context and targets, or
             "extrapolation": the later ones are the targets; then `split_at`, where these begin: after
             24 hours ("time"), or with the second half of the batch's union times ("index"), as released.
-        seed: the run's.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of its range, the series are too few, or of a part nothing is
-            in the context or among the targets.
     """
 
     labels, classes = None, 0
@@ -67,7 +62,7 @@ class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, Series
         hours = (targets.times * end)[targets.rows_of_times()].numpy()
         edges = np.arange(float(np.floor(hours.min() / BIN)), float(np.ceil(hours.max() / BIN) + 1)) * BIN
         of_rows = {"sum": squares.sum(1).cpu().numpy(), "count": targets.mask.sum(1).cpu().numpy()}
-        added = {name: np.histogram(hours, edges, weights=each)[0] for name, each in of_rows.items()}
+        added = {name: np.histogram(hours, edges, weights=weights)[0] for name, weights in of_rows.items()}
         return {
             "error_time": edges.astype(np.float32),
             "error_sum": added["sum"],

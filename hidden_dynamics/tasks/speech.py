@@ -38,9 +38,6 @@ class SpeechPrediction(Task[nn.Module, Batch]):
     Args:
         arrays: for each split of train, validation and test, <split>_frames (sum of lengths, 129) in dB, one utterance
             after another, and <split>_lengths (utterances,) int64.
-        settings: as `Settings`.
-        seed: not used.
-        device: where the frames are kept.
     """
 
     input_size, output_size, every_step, ragged = BINS, BINS, True, True
@@ -53,6 +50,7 @@ class SpeechPrediction(Task[nn.Module, Batch]):
             for split in ("train", "validation", "test")
         )
         self.train_size = len(self.train.lengths)
+        self.test_set = naive_scores.test_set(len(self.test.lengths))
         # The frame before the one at hand is what "previous" asks for: to have it would be memory, and the answer.
         self.seen = 3 if target == "next" else 1
 
@@ -86,14 +84,10 @@ class SpeechPrediction(Task[nn.Module, Batch]):
         ridge = naive_scores.RIDGE if self.seen > 1 else naive_scores.RIDGE_AT_HAND
         answers = {naive_scores.REPEATED: torch.eye(*weights.shape, dtype=weights.dtype), ridge: weights}
         return {
-            f"{split}_loss": {naive_scores.BEST_CONSTANT: each.error_of_mean()}
-            | {name: each.error_of(answer) for name, answer in answers.items()}
-            for split, each in moments.items()
+            f"{split}_loss": {naive_scores.BEST_CONSTANT: of_split.error_of_mean()}
+            | {name: of_split.error_of(answer) for name, answer in answers.items()}
+            for split, of_split in moments.items()
         }
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.test.lengths))
 
     def _mean_loss(self, network: nn.Module, utterances: "Utterances") -> float:
         """The loss of all utterances as one batch, computed on batches of similar length."""
@@ -114,10 +108,8 @@ class Utterances:
     """One split, each utterance followed by its silent frame, and the batches made of it.
 
     Args:
-        frames: (sum of lengths, 129).
-        lengths: (utterances,).
+        frames, lengths: (sum of lengths, 129) and (utterances,).
         shifts: by which input and target are shifted, in frames.
-        device: where the frames are kept.
     """
 
     def __init__(self, frames: np.ndarray, lengths: np.ndarray, shifts: tuple[int, int], device: torch.device):
@@ -136,7 +128,7 @@ class Utterances:
         return self._gather(inputs.flatten()).view(*inputs.shape, BINS), lengths, self._gather(targets)
 
     def moments(self, frames: int) -> "Moments":
-        """Of what answers see, the frame at hand, as many before it as make `frames`, and 1, and of the targets."""
+        """The moments of what answers see (frames up to that at hand, and 1) and of the targets."""
         inputs, size = frames * BINS + 1, 0
         products = torch.zeros(inputs + BINS, inputs + BINS, dtype=torch.float64)
         for start, length in zip(self.starts, self.lengths, strict=True):

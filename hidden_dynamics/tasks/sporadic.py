@@ -2,15 +2,14 @@
 """Forecasting of sporadically observed series (De Brouwer et al., NeurIPS 2019; ACE-NODE, Section 4.2)."""
 
 import math
-from typing import Annotated, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from hidden_dynamics.configuration.entries import Entry, typed
-from hidden_dynamics.configuration.schema import Seed
+from hidden_dynamics.configuration.schema import Positive, Seed, Whole
 from hidden_dynamics.data import folds
 from hidden_dynamics.data.ragged import after
 from hidden_dynamics.errors import UserError
@@ -21,19 +20,15 @@ from hidden_dynamics.tasks.task import Arrays, Metrics, PredictingTask, TaskSett
 
 
 class Settings(Entry):
-    until: Annotated[float, Field(gt=0)]
-    targets: Annotated[int, Field(ge=1)]
+    until: Positive
+    targets: Whole
     fold: Seed | Literal["by_seed"]
     series: Literal["by_position", "by_id"]
 
 
 class Targets(NamedTuple):
-    """What is to be predicted of some series, a row each: arrays (n,) and (n, D).
-
-    Attributes:
-        series: places of the rows' series among these.
-        rows: places among all rows.
-    """
+    """The rows that are to be predicted of some series, (n,) each: the places of their series among these, and their
+    places among all rows."""
 
     series: np.ndarray
     rows: np.ndarray
@@ -57,15 +52,6 @@ class SporadicForecasting(
             are to be predicted; `fold`, "by_seed", where seed k has the k-th of the random splits
             (hidden_dynamics.data.folds), or the number of one; `series`, whether a split's positions are places of
             series ("by_position") or taken for their ids ("by_id"), as in the released code.
-        seed: the run's.
-        device: where batches are made.
-
-    Attributes:
-        limits: what the best possible predictor scores on the test set, by metric; or None.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of its range, a part of the split is empty, or a series has too
-            few rows to be predicted.
     """
 
     covariates = 1  # of a series, constantly 0 here
@@ -108,9 +94,9 @@ class SporadicForecasting(
         """The likelihood is that of the best constant with the best variance, per feature."""
         targets, context = self._targets(part), batch_of(self.rows, self.parts[part], self.until)
         values, mask = self.rows.values[targets.rows], self.rows.mask[targets.rows]
-        entries = [torch.from_numpy(each) for each in (targets.series, values, mask / mask.sum())]
+        entries = [torch.from_numpy(array) for array in (targets.series, values, mask / mask.sum())]
         observed = np.ma.array(values, mask=~mask, dtype=np.float64)
-        moments = [np.broadcast_to(each.filled(1), mask.shape) for each in (observed.mean(0), observed.var(0))]
+        moments = [np.broadcast_to(array.filled(1), mask.shape) for array in (observed.mean(0), observed.var(0))]
         nats = self._scores(part, moments[0], np.log(moments[1]))[f"{part}_negll"]
         return {
             f"{part}_mse": naive_scores.series_errors(context, *entries),
@@ -129,19 +115,19 @@ class SporadicForecasting(
         answers = network.predict(context, torch.from_numpy(series).to(self.device), times).float().cpu().numpy()
         return answers[:, : self.features], answers[:, self.features :]
 
-    def _measured(self, part: str, network: ForecastingNetwork) -> Metrics:
+    def measure(self, part: str, network: ForecastingNetwork) -> Metrics:
         """Mean squared error and mean negative log likelihood (nats) of a part's observed targets."""
         targets = self._targets(part)
         mean, logvar = self._predicted(part, network, targets.series, self.rows.times[targets.rows])
         if part == "test":
             (square, nats), mask = self._errors(part, mean, logvar), self.rows.mask[targets.rows]
-            found, ids = {"squared_error": square, "negll": nats, "observed": mask}, self.ids[self.parts[part]]
-            added = {name: np.where(mask, each, 0).reshape(len(ids), -1).sum(1) for name, each in found.items()}
-            self.items = {name: each.astype(np.float32) for name, each in added.items()} | {"id": ids}
+            of_rows, ids = {"squared_error": square, "negll": nats, "observed": mask}, self.ids[self.parts[part]]
+            added = {name: np.where(mask, values, 0).reshape(len(ids), -1).sum(1) for name, values in of_rows.items()}
+            self.items = {name: values.astype(np.float32) for name, values in added.items()} | {"id": ids}
         return self._scores(part, mean, logvar)
 
     def _scores(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> Metrics:
-        """Of the observed entries of a part's targets, which `mean` and `logvar` (n, D) predict."""
+        """The scores of `mean` and `logvar` (n, D), on the observed entries of a part's targets."""
         mask, (square, nats) = self.rows.mask[self._targets(part).rows], self._errors(part, mean, logvar)
         return {f"{part}_mse": float(square[mask].mean()), f"{part}_negll": float(nats[mask].mean())}
 

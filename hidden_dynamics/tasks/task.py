@@ -1,4 +1,4 @@
-"""What a task is: its batches, its loss, its evaluation, and what it may say of itself beside them."""
+"""The contract of tasks: batches, loss, evaluation, and what a task may say of itself beside them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Task(ABC, Generic[Net, Batch]):
 
     Args:
         arrays: the prepared data, by name.
-        settings: the task's, of config/tasks.yaml.
+        settings: the task's, of config/tasks.yaml; a `UserError` where they, or the data, cannot be used.
         seed: the run's.
         device: where batches are made.
 
@@ -40,6 +40,7 @@ class Task(ABC, Generic[Net, Batch]):
         ragged: whether sequences differ in length. A batch is then sorted, the longest first, and `loss` calls
             network(x, lengths), which answers the valid steps alone (hidden_dynamics.models.ragged).
         hidden_state: what a batch hands on to the next one; part of a checkpoint.
+        test_set: how many samples the test set has, and how many positive ones, as `naive_scores.test_set` gives it.
         split: how many examples there are, {"series": ..., "train": ...}; None where the dataset's title says it.
         limits: {metric: score} of the best possible predictor, where it is known.
         items: what the last evaluation on the test set, which sets it, said of each item; None where nothing is kept.
@@ -48,6 +49,7 @@ class Task(ABC, Generic[Net, Batch]):
     train_size: int | None = None
     ragged: bool = False
     hidden_state: FilterState = None
+    test_set: dict[str, int | None] | None = None
     split: dict[str, int] | None = None
     limits: Metrics | None = None
     items: Items | None = None
@@ -62,11 +64,11 @@ class Task(ABC, Generic[Net, Batch]):
 
     @abstractmethod
     def loss(self, network: Net, batch: Batch) -> Tensor:
-        """What training makes smaller, ()."""
+        """The loss that training makes smaller, ()."""
 
     @abstractmethod
     def evaluate(self, network: Net) -> Metrics:
-        """What is measured of the network, which is in evaluation mode: {"test_loss": ..., ...} over the test set."""
+        """The metrics of a network in evaluation mode: {"test_loss": ..., ...} over the test set."""
 
     def schedule(self, training: Training, seed: int) -> AnySchedule:
         """Examples in random order; otherwise where batches are none."""
@@ -76,11 +78,6 @@ class Task(ABC, Generic[Net, Batch]):
     def naive(self) -> Scores:
         """The naive baselines' scores on the sets that are evaluated."""
         return {}
-
-    @property
-    def test_set(self) -> dict[str, int | None] | None:
-        """How many samples the test set has, and how many positive ones, as `naive_scores.test_set` gives it."""
-        return None
 
 
 AnyTask = Task[Any, Any]  # found by its name in the configuration, as the network that fits it is
@@ -95,9 +92,16 @@ class ValidatedTask(Task[Net, Batch]):
 
     validated: bool = True
 
-    @abstractmethod
+    def evaluate(self, network: Net) -> Metrics:
+        """Over the validation part; over the test part where nothing is held out."""
+        return self.measure("validation" if self.validated else "test", network)
+
     def evaluate_test(self, network: Net) -> Metrics:
-        """As `evaluate`, over the test set."""
+        return self.measure("test", network)
+
+    @abstractmethod
+    def measure(self, part: str, network: Net) -> Metrics:
+        """The metrics of a network over a part, "validation" or "test": {"validation_loss": ..., ...}."""
 
 
 class PartlyTestedTask(Task[Net, Batch]):
@@ -106,7 +110,7 @@ class PartlyTestedTask(Task[Net, Batch]):
 
     @abstractmethod
     def test_on_first(self, items: int, network: Net) -> tuple[int, Metrics]:
-        """How many of the first `items` of the test set there are, and the test's metrics on these."""
+        """The test's metrics on the first `items` of the test set, after the number of these."""
 
 
 class TaskOfParts(Task[Net, Batch]):
@@ -131,13 +135,9 @@ def as_validated(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
 
 
 def schedule_of(task: AnyTask, training: Training, seed: int) -> AnySchedule:
-    """The task's schedule.
-
-    Raises:
-        UserError: it is of a class of the user's own.
-    """
-    own = task.schedule(training, seed)
-    if type(own) not in (Schedule, SegmentSchedule):
-        text = f"{type(task).__name__}.schedule gives a {type(own).__name__}, of which it is unknown whether a longer "
-        raise UserError(f"{text}training begins alike: expected is a class of {Schedule.__module__}, add it there.")
-    return own
+    """The task's schedule; a `UserError` where it is of a class of the user's own."""
+    schedule = task.schedule(training, seed)
+    if type(schedule) not in (Schedule, SegmentSchedule):
+        text = f"{type(task).__name__}.schedule gives a {type(schedule).__name__}, of which it is unknown whether a "
+        raise UserError(f"{text}longer training begins alike: expected is a class of {Schedule.__module__}.")
+    return schedule
