@@ -8,7 +8,7 @@
 for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.left_out]:
     jobs, entry = TrainingJobs(CONFIGURATION, task), CONFIGURATION.tasks[task]
     place = PATHS.run(task, *("*" if key in jobs.shared else f"{{wildcards.{key}}}" for key in ("model", "seed")))
-    at_once = min(SETTINGS.runs_per_gpu, jobs.runs_of_a_job) if gpus() else 1
+    at_once = min(CONFIGURATION.runs_per_gpu, jobs.runs_of_a_job) if gpus() else 1
 
     rule:
         name:

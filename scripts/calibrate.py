@@ -32,7 +32,7 @@ def main() -> None:
     device = devices.choose(arguments.device or configuration.settings.device)
     threads = arguments.threads or configuration.scale.threads
     on_cpu = max(1, (arguments.cores or os.cpu_count() or 1) // threads)
-    places = on_cpu if device.type == "cpu" else configuration.settings.runs_per_gpu
+    places = on_cpu if device.type == "cpu" else configuration.runs_per_gpu
     calibrator = Calibrator(configuration, device, threads, places)
     output = arguments.output or Path(configuration.paths.calibration)
     for calibration in calibrator.calibrate(runs):

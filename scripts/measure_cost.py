@@ -41,7 +41,7 @@ def main() -> None:
     threads = given.threads or configuration.scale.threads
     devices.set_arithmetic(threads, settings.precision)
     device = devices.choose(given.device or settings.device)
-    with devices.turn(device, settings.runs_per_gpu) as device:
+    with devices.turn(device, configuration.runs_per_gpu) as device:
         processes = given.processes or configuration.scale.processes
         circumstances = Circumstances(device, threads, batch_size, processes, given.rounds)
         rows = list(measure(configuration, runs, baseline, circumstances))

@@ -41,7 +41,7 @@ def main() -> None:
     devices.set_arithmetic(given.threads or configuration.scale.threads, settings.precision)
     rows: list[dict[str, Any]] = []
     maps: dict[str, NDArray] = {}
-    with devices.turn(device, settings.runs_per_gpu) as device:
+    with devices.turn(device, configuration.runs_per_gpu) as device:
         for measured in measure(configuration, artifact.runs, artifact.settings.features, device):
             rows.append(measured.row)
             maps |= measured.maps

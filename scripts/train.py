@@ -78,7 +78,7 @@ def train_all() -> int:
     device = devices.choose(given.device or configuration.settings.device)
     devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
     done = []
-    with devices.turn(device, configuration.settings.runs_per_gpu) as device:
+    with devices.turn(device, configuration.runs_per_gpu) as device:
         for run in runs:
             with alone(Path(run.directory, ".lock"), run.id):
                 sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, ITEMS, UNDERWAY, "checkpoint.pt"))

@@ -231,6 +231,15 @@ def test_a_solution_that_ends_before_its_time_has_its_step_underflow_there(funct
     assert str(failure) == f"step size underflow at t = {failure.time:.6g}, step {failure.step} (forward)"
 
 
+@either_gradient
+def test_a_shortest_step_goes_on_where_the_step_would_underflow(adjoint):
+    y = torch.ones(1, 1, dtype=torch.float64, requires_grad=True)
+    solver = Solver(adjoint=adjoint, min_step=1e-3)
+    end = Integral(Rate(lambda t, y: 1 / (1 - 2 * t).abs().clamp(min=1e-9) + 0 * y), solver)(y)
+    end.sum().backward()
+    assert end.isfinite().all() and y.grad.item() == 1
+
+
 def stiff(t, y):
     return -500 * (y - torch.cos(t))
 

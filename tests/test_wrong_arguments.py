@@ -51,6 +51,7 @@ NUMBERS = {
     "rtol": (lambda v: hd.Solver(rtol=v), [0.0, -1e-3, NAN]),
     "atol": (lambda v: hd.Solver(atol=v), [0.0, NAN]),
     "max_steps": (lambda v: hd.Solver(max_steps=v), [0, 2.5, True]),
+    "min_step": (lambda v: hd.Solver(min_step=v), [-0.1, 0.0, NAN, 2.0]),
     "step_size": (lambda v: hd.Solver("rk4", step_size=v), [-0.1, 1e-19, 1e-320, 1e-9, NAN, 0.0, 2.0]),
     "hidden_size": (lambda v: hd.LatentODE(task_of(), v), [0, -1, 2.5, True, None]),
     "samples": (lambda v: hd.ACELatentODE(task_of(), 2, samples=v), [0, 1.5]),
@@ -68,9 +69,11 @@ def test_a_value_out_of_its_range_or_of_another_type_is_refused_by_name(name, va
         NUMBERS[name][0](value)
 
 
-def test_an_adaptive_method_takes_no_step_size():
+def test_a_step_size_is_for_fixed_steps_and_a_shortest_step_for_adaptive_ones():
     with pytest.raises(ValueError, match="step_size"):
         hd.Solver(step_size=0.1)
+    with pytest.raises(ValueError, match="min_step"):
+        hd.Solver("rk4", min_step=0.1)
 
 
 @pytest.mark.parametrize("solver", [hd.Solver(), hd.Solver(adjoint=False), *FIXED], ids=str)

@@ -96,6 +96,11 @@ class Configuration:
         given = self.settings.together
         return self.scale.together if given is None else given
 
+    @property
+    def runs_per_gpu(self) -> int:
+        """The number of runs that are trained side by side on one GPU."""
+        return self.settings.runs_per_gpu or self.scale.runs_per_gpu
+
     def title_of(self, dataset: str) -> str:
         """The title of a dataset; its name where it is no longer configured."""
         return self.datasets[dataset].title if dataset in self.datasets else dataset

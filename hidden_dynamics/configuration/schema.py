@@ -81,7 +81,7 @@ class Settings(Entry):
     seeds: Annotated[Seeds | None, _instead("[0, 1, 2]")]
     device: Annotated[Literal["auto", "cpu", "cuda"], _instead("cuda", "gpu")]
     precision: Literal["fp32", "tf32"]
-    runs_per_gpu: Whole
+    runs_per_gpu: Whole | None
     together: Annotated[Together | None, _instead("[{}]")] = None
     time_limit: Whole | None = None
     keep_checkpoints: Literal["all", "none"] = "all"
@@ -439,6 +439,7 @@ class Scale(Entry):
     runtime: Whole
     mem_mb: Whole
     together: Together
+    runs_per_gpu: Whole = 1
     tasks: dict[str, Changes] = {}
     artifacts: dict[str, Free] = {}
     processes: Whole = 3

@@ -107,7 +107,7 @@ def measure_here(configuration: Configuration, run: Run, device: torch.device, t
     """
     devices.set_arithmetic(threads, run.spec["precision"])
     clock = time.process_time if device.type == "cpu" and threads == 1 else time.perf_counter
-    with devices.turn(device, configuration.settings.runs_per_gpu) as device:
+    with devices.turn(device, configuration.runs_per_gpu) as device:
         return measure(run, arrays_of(configuration, run), device, clock)
 
 

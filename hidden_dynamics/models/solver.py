@@ -20,6 +20,7 @@ class SolverSettings(TypedDict, total=False):
     adjoint: bool
     max_steps: Whole
     step_size: Positive | None
+    min_step: Positive | None
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Solver:
         max_steps: the step budget of one solution, forwards and again backwards; rejected steps count.
         step_size: of a method with fixed steps: the fewest equal steps of at most this length, 1e-7 or more; None is
             one step.
+        min_step: of an adaptive method: the shortest step, which is taken whatever its error; None: a step that gets
+            too short for the precision of time is a `SolverFailure`.
 
     Raises:
         ValueError: a value is unknown or out of its range.
@@ -46,6 +49,7 @@ class Solver:
     adjoint: bool = True
     max_steps: int = 1000
     step_size: float | None = None
+    min_step: float | None = None
 
     def __post_init__(self) -> None:
         if self.method not in ADAPTIVE + FIXED:
@@ -56,3 +60,5 @@ class Solver:
             raise ValueError(f"the solver's max_steps must be a whole number above 0, not {self.max_steps!r}")
         if self.step_size is not None and (self.method in ADAPTIVE or not 1e-7 <= self.step_size <= 1):
             raise ValueError("the solver's step_size must lie in [1e-7, 1], and is for methods with fixed steps alone")
+        if self.min_step is not None and (self.method in FIXED or not 0 < self.min_step <= 1):
+            raise ValueError("the solver's min_step must lie in (0, 1], and is for adaptive methods alone")

@@ -132,8 +132,10 @@ class Integral(nn.Module):
             solution.grad_fn.register_hook(check_end)
         return solution
 
-    def _grid(self) -> dict[str, Callable[[nn.Module, Tensor, Tensor], Tensor]]:
-        """torchdiffeq's option for the steps between the times; an adaptive method has none."""
+    def _grid(self) -> dict[str, Any]:
+        """torchdiffeq's option for the steps between the times."""
+        if self.solver.min_step is not None:
+            return {"min_step": self.solver.min_step}
         if self.solver.step_size is None:
             return {}
         return {"grid_constructor": lambda _, __, times: refined(times, self.solver.step_size)}
