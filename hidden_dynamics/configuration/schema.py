@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
 from hidden_dynamics.configuration.entries import Entry, listed, value_text
 
@@ -77,22 +77,41 @@ class ForecastSettings(Entry):
 class Settings(Entry):
     """config.yaml, with what the command line changed."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     scale: str
+    """How much of the papers is run: `demo`, `evening`, `pilot`, `paper`, or a scale of your own in `scales.yaml`."""
     seeds: Annotated[Seeds | None, _instead("[0, 1, 2]")]
+    """A list of seeds; `null`: those of the scale. Seeds that are added train their own runs and no others."""
     device: Annotated[Literal["auto", "cpu", "cuda"], _instead("cuda", "gpu")]
+    """`auto`, `cpu` or `cuda`; on a cluster it must be one of the last two."""
     precision: Literal["fp32", "tf32"]
+    """`fp32` or `tf32` (NVIDIA GPUs only)."""
     runs_per_gpu: Whole | None
+    """Runs that are trained side by side on one GPU; `null`: the scale's (`pilot`: 2, else 1)."""
     together: Annotated[Together | None, _instead("[{}]")] = None
+    """Runs of a task that share a job: a list of `model` and `seed`; `null`: as the scale says, for its own seeds."""
     time_limit: Whole | None = None
+    """The longest time limit, in minutes, that a training job asks a cluster for; `null`: the scale's."""
     keep_checkpoints: Literal["all", "none"] = "all"
+    """Of finished runs, `all` or `none`. They are most of a scale's bytes; a run without one cannot grow, and is
+    trained anew where its job is done again."""
     data: DataSettings
+    """`directory` of downloads and prepared data; `mirror`, tried before the network; `copies` of licensed data."""
     leave_out: Annotated[list[str], Different, _instead("[{}]")] = []
+    """Datasets whose tasks are not run, such as `[svhn]`, of those that the scale uses; tables and figures say so."""
     only: Annotated[list[str], Different, _instead("[{}]")] = []
+    """Tasks, `task/model` or `task/model/128` (the paper's size) that alone are run; none: all."""
     results: Directory
+    """The directory of all results."""
     evidence: Directory = "docs/evidence"
+    """The directory where `snakemake --cores all evidence` publishes a scale's results, in `<scale>`."""
     variants: Annotated[Variants, _instead("{{default: {}}}")]
+    """Where a paper and its code differ, for all (`default`) or by name (docs/variants.md)."""
     overrides: Overrides
+    """Changes to `tasks` and `artifacts`, key by key."""
     forecast: ForecastSettings = ForecastSettings()
+    """Settings of the forecast (docs/forecast.md)."""
 
 
 class Metric(Entry):
