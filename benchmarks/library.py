@@ -7,22 +7,28 @@ torch's or torchdiffeq's; torchode's too, where it is installed.
 """
 
 import argparse
+import datetime
 import importlib.util
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
-from shared import compared, machine, parse, prepare, times, write  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torch.nn.utils.rnn import pack_padded_sequence  # noqa: E402
 from torchdiffeq import odeint  # noqa: E402
+from train_step import RESULTS, write  # noqa: E402
 
 import hidden_dynamics.nn as hd  # noqa: E402
+from hidden_dynamics.measurements.interleaved import interleaved, ratios_within_rounds  # noqa: E402
+from hidden_dynamics.measurements.processes import processor  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
+from hidden_dynamics.training import devices  # noqa: E402
 
 Action = Callable[[], object]
 
@@ -30,23 +36,21 @@ Action = Callable[[], object]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=positive, default=3)
-    options = parse(parser, "library")
-    options.clock, options.threads = "cpu", 1
-    prepare(options)
-    hd.keep_memory()
+    parser.add_argument("--output", type=Path, default=RESULTS / "library.csv")
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    devices.set_arithmetic(1, "fp32")  # as training does: it keeps memory and flushes denormals
+    about = {"rounds": options.rounds, "device": processor(), "torch": torch.__version__}
+    about |= {"date": datetime.date.today().isoformat()}
     rows = []
     for title, (theirs, ours) in comparisons().items():
-        rounds = times({"theirs": theirs, "ours": ours}, options, warm_up=1)
-        ratio, seconds = compared(rounds, "ours", "theirs")
-        rows.append(
-            {
-                "what": title,
-                "seconds": round(seconds, 4),
-                **{key: round(value, 3) for key, value in ratio._asdict().items()},
-            }
-        )
-        print(f"{title}: × {ratio.median:.2f} ({ratio.low:.2f} to {ratio.high:.2f}), {seconds:.3f} s", flush=True)
-    write([row | {"rounds": options.rounds, **machine(options)} for row in rows], options.output)
+        actions = {"theirs": theirs, "ours": ours}
+        rounds = interleaved(actions, options.rounds, clock=time.process_time, wait=lambda: None, warm_up=1)
+        ratios, seconds = ratios_within_rounds(rounds, "ours", "theirs"), median(each["ours"] for each in rounds)
+        ratio, low, high = (round(value, 3) for value in (median(ratios), min(ratios), max(ratios)))
+        rows.append({"what": title, "seconds": round(seconds, 4), "ratio": ratio, "low": low, "high": high, **about})
+        print(f"{title}: × {ratio:.2f} ({low:.2f} to {high:.2f}), {seconds:.3f} s", flush=True)
+    write(rows, options.output)
 
 
 def comparisons() -> dict[str, tuple[Action, Action]]:
