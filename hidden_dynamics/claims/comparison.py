@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, paired, welch
+from hidden_dynamics.claims.statistics import Estimate, Sample, paired, welch
 from hidden_dynamics.configuration.runs import Case, resampled, seeds_are_blocks
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
-from hidden_dynamics.results.seeds import LEVEL, best
+from hidden_dynamics.results.seeds import FEWEST, LEVEL, best
 
 LEARNING = 0.05  # the level at which a model is called better than the best naive baseline
 WELCH, PAIRED, RESAMPLED = "Welch's t", "paired t", "corrected resampled t"

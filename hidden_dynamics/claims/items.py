@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.claims.comparison import WELCH
-from hidden_dynamics.claims.kinds import Result
-from hidden_dynamics.claims.readings import At
+from hidden_dynamics.claims.kinds import At, Result
 from hidden_dynamics.claims.statistics import Estimate
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.papers.claims import ClaimEntry, load_definitions

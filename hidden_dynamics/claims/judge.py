@@ -9,9 +9,8 @@ from scipy.stats import false_discovery_control
 
 from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.items import over_items
-from hidden_dynamics.claims.kinds import COUNTS, Analysis, Result, compared, tested
+from hidden_dynamics.claims.kinds import COUNTS, Analysis, At, Result, compared, tested
 from hidden_dynamics.claims.logs import log_columns
-from hidden_dynamics.claims.readings import At
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.claims.words import columns_of, effect_text, numbers_of, sentence_of

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from hidden_dynamics.claims.statistics import FEWEST, Sample, welch
+from hidden_dynamics.claims.statistics import Sample, welch
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.papers.logs import Log, Point, load_logs, whole
-from hidden_dynamics.results.seeds import LEVEL
+from hidden_dynamics.results.seeds import FEWEST, LEVEL
 
 LogColumn = dict[str, str | float | None]
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
 EPS = float(np.finfo(float).eps)
 
 

@@ -34,10 +34,9 @@ def record_of(
     }
 
 
-def tested_alone(record: Mapping[str, Any], metrics: Metrics) -> int | None:
-    """The iteration whose weights were kept and tested at the end of the whole run; None where each evaluation was of
-    the test set."""
-    reported = (record["reported"] or {}).get("iteration")
+def tested_alone(reported: int | None, metrics: Metrics) -> int | None:
+    """The iteration that the whole run reports, if its weights were kept and tested at the end; None where each
+    evaluation was of the test set."""
     others = {name for row in metrics if row["iteration"] != reported for name in row}
     alone = any(row["iteration"] == reported and row.keys() - others for row in metrics) and bool(others)
     return reported if alone else None

@@ -45,11 +45,11 @@ class RunFiles:
         norms = self.gradients()[1] if GRADIENTS in record["files"] else ()
         found = first_epochs.record_of(record, self.metrics(), self.clock(), norms, self.epochs)
         failed_its_test = (record["failure"] or {}).get("during") == "test"
-        tested = first_epochs.tested_alone(record, self._evaluations())
+        tested = first_epochs.tested_alone(_reported_in(record), self._evaluations())
         if failed_its_test:
-            tested = record["reported"]["iteration"]
+            tested = _reported_in(record)
             found |= {name: record[name] for name in ("status", "diverged_at", "failure")}
-        if found["reported"] and tested not in (None, found["reported"]["iteration"]):
+        if found["reported"] and tested not in (None, _reported_in(found)):
             raise self._left_behind("the test of their best evaluation was not made")
         if tested is None and "solver" in found:  # whose weights are of a later epoch
             found["solver"] = None
@@ -112,8 +112,8 @@ class RunFiles:
     def check_weights(self) -> None:
         """A `UserError` where the weights that the run left are not those that it would have after its first epochs."""
         self.record()
-        whole = verified(self.directory / RECORD)
-        if self._end is not None and first_epochs.tested_alone(whole, self._evaluations()) is None:
+        reported = _reported_in(verified(self.directory / RECORD))
+        if self._end is not None and first_epochs.tested_alone(reported, self._evaluations()) is None:
             raise self._left_behind("their weights are gone")
 
     @property
@@ -131,12 +131,10 @@ class RunFiles:
         return _numbers(self._path("metrics.csv"))
 
     def _left_behind(self, what: str) -> UserError:
-        path = self.directory / RECORD
-        there = self._epochs()
-        text = (
-            f"{path} is of {there} epochs, of which the first {self.epochs} are asked for, and {what}: ask for {there} "
-        )
-        return UserError(text + "epochs, or remove it and its checkpoint to train it anew.", path, "training.epochs")
+        path, there = self.directory / RECORD, self._epochs()
+        asked = f"{path} is of {there} epochs, of which the first {self.epochs} are asked for, and {what}"
+        remedy = f"ask for {there} epochs, or remove it and its checkpoint to train it anew"
+        return UserError(f"{asked}: {remedy}.", path, "training.epochs")
 
     def items(self) -> dict[int, dict[str, NDArray]]:
         """What was said of each item of the test set, by the iteration of the evaluation, then by name; see the task's
@@ -151,7 +149,7 @@ class RunFiles:
             iteration, _, name = key.partition(".")
             if int(iteration) <= end:
                 found.setdefault(int(iteration), {})[name] = array
-        if self._end is not None and (self.record()["reported"] or {}).get("iteration") not in found:
+        if self._end is not None and _reported_in(self.record()) not in found:
             raise self._left_behind("their items were not kept")
         return found
 
@@ -163,6 +161,11 @@ class RunFiles:
         path = self.directory / name
         verified(path)
         return path
+
+
+def _reported_in(record: Mapping[str, Mapping[str, int] | None]) -> int | None:
+    """The iteration that a record reports."""
+    return (record["reported"] or {}).get("iteration")
 
 
 def is_finished(configuration: Configuration, run: Run, data: str | None = None) -> bool:
@@ -181,7 +184,7 @@ def is_finished(configuration: Configuration, run: Run, data: str | None = None)
 
 def disagreement(run: Run, record: Mapping[str, Any]) -> str:
     """What of a record is not the run's as it is configured and coded now: "specification", "code", or nothing."""
-    if _differing(run, record):
+    if _differing(run, record["spec"]):
         return "specification"
     return "" if record["code"] in equals_of(code_of(run)) else "code"
 
@@ -199,7 +202,7 @@ def is_to_grow(run: Run) -> bool:
         record = verified(path) if path.is_file() else None
     except UserError:  # said where it is read
         return False
-    return bool(record) and not _differing(run, record) and not is_long_enough(run, record)
+    return bool(record) and not _differing(run, record["spec"]) and not is_long_enough(run, record)
 
 
 def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
@@ -207,22 +210,22 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
     a `UserError` that says what differs."""
     if record["run"] != run.id:
         raise UserError(f"{path} describes {record['run']}, not {run.id}: {_remedy(path)}", file=path)
-    if differing := _differing(run, record):
+    if differing := _differing(run, record["spec"]):
         remedy = f"give the settings that it was trained with, or remove {path} and train it anew"
         text = f"{path}: its run's {', '.join(differing)} differ from what is configured: {remedy}."
         raise UserError(text, file=path, key=", ".join(f"spec.{key}" for key in differing))
 
 
-def _differing(run: Run, record: Mapping[str, Any]) -> list[str]:
-    """The parts of the specification in which a record is not as the run is configured."""
-    own, configured = without_length(record["spec"]), json.loads(json.dumps(without_length(run.spec)))
+def _differing(run: Run, spec: Mapping[str, object]) -> list[str]:
+    """The parts of a recorded specification that are not as the run is configured."""
+    own, configured = without_length(spec), json.loads(json.dumps(without_length(run.spec)))
     return sorted(key for key in {*configured, *own} if configured.get(key) != own.get(key))
 
 
 # Checksums
 
 
-def with_checksums(record: Mapping[str, Any], directory: Path, names: Iterable[str]) -> dict[str, Any]:
+def with_checksums(record: Mapping[str, object], directory: Path, names: Iterable[str]) -> dict[str, Any]:
     """`record` with the SHA-256 of the files `names` in `directory`, and with its own (`checksum`)."""
     record = {**record, "files": {name: _sha256(directory / name) for name in names}}
     return {**record, "checksum": _checksum_of(record)}
@@ -257,7 +260,7 @@ def _altered(path: Path, what: str) -> UserError:
     return UserError(f"{path} was altered since its run wrote it ({what} differs): {_remedy(path)}", file=path)
 
 
-def _checksum_of(record: Mapping[str, Any]) -> str:
+def _checksum_of(record: Mapping[str, object]) -> str:
     as_read = json.loads(json.dumps(record))
     return hashlib.sha256(json.dumps(as_read, sort_keys=True).encode()).hexdigest()
 
