@@ -12,7 +12,7 @@ from hidden_dynamics.artifacts.exploratory import COLUMNS
 from hidden_dynamics.claims.verdict import Outcome, Verdict, write_verdicts
 from hidden_dynamics.configuration.runs import runs_on
 from hidden_dynamics.pages.findings import LOGS, OURS, SMALL, exploratory_of, findings_of
-from hidden_dynamics.publication.findings import findings_page
+from hidden_dynamics.publication.texts import findings_page
 from hidden_dynamics.results.rows import write_rows
 
 QUESTION = "acenode_attention"

@@ -112,7 +112,10 @@ def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
 
 def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis = COUNTS) -> list[Judged]:
     """The claims of a paper by one analysis, all of its family anew."""
-    results = [[] if standing.absent else _results(evidence, standing, analysis) for standing in standings]
+    results = [
+        [] if standing.absent else tested(evidence, standing.entry, _evaluation(standing, analysis), analysis)
+        for standing in standings
+    ]
     claims = list(zip(standings, results, strict=True))  # a test that was begun is in the family, whatever it shows
     family = [test for standing, tests in claims if standing.entry.dagger and not standing.reason for test in tests]
     p = [1.0 if test.p is None else test.p for test in family]
@@ -122,15 +125,13 @@ def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis 
     for standing, tests in claims:
         result = tests[0] if tests else Result()
         q = by_test.get(id(result))
-        judged.append(
-            Judged(standing, result, *outcome_of(standing, result, q), q, len(family) if q is not None else 0)
-        )
+        in_family = 0 if q is None else len(family)
+        judged.append(Judged(standing, result, *outcome_of(standing, result, q), q, in_family))
     return judged
 
 
-def _results(evidence: Evidence, standing: Standing, analysis: Analysis) -> list[Result]:
-    at = analysis.at if analysis.at and _has_evaluations(standing) else standing.at
-    return tested(evidence, standing.entry, at, analysis)
+def _evaluation(standing: Standing, analysis: Analysis) -> At:
+    return analysis.at if analysis.at and _has_evaluations(standing) else standing.at
 
 
 def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> tuple[Outcome, str]:
@@ -227,8 +228,7 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[boo
         **{name: getattr(judged, name) for name in ("outcome", "reason", "p_adjusted", "tests")},
     }
     robust = sum(agree) / len(agree) if agree else None
-    about = {"paper": paper, "deviations": standing.deviations, "robust": robust, "analyses": len(agree)}
-    verdict = Verdict(**about, **columns)
+    verdict = Verdict(paper=paper, deviations=standing.deviations, robust=robust, analyses=len(agree), **columns)
     earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
     verdict = verdict.model_copy(update={"earlier": "; ".join(earlier)})
     lengths = [run.iterations for side in result.sides for run in side.runs]

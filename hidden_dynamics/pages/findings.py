@@ -129,33 +129,6 @@ def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
     return " ".join(filter(None, (verdict.sentence, ran, verdict.remark if leader == verdict.id else "")))
 
 
-COLUMNS: dict[str, Callable[[Verdict], str]] = {
-    "Claim": lambda one: f"{one.id}{'†' * one.dagger} {one.says}",
-    "Printed": lambda one: one.printed,
-    "": lambda one: _ours(one),
-    "Less the control": lambda one: _control(one),
-    LOGS: lambda one: _logged(one),
-    SMALL: lambda one: "",
-    "Classical": lambda one: one.classical,
-    "Verdict, robust, planned": lambda one: _judged(one),
-}
-
-
-def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
-    """The texts of a line by column.
-
-    Args:
-        ours: the heading of our own runs.
-        small: the verdict of small data.
-    """
-    cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
-    if ours == SMALL:
-        cells[LOGS] = ""  # they are of the paper's data
-    if small and _ran(small) and small.deviations:
-        cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
-    return cells
-
-
 def _ours(verdict: Verdict) -> str:
     shown = _effect(verdict, (verdict.difference, verdict.low, verdict.high))
     if shown and verdict.items_low is not None and verdict.items_high is not None:
@@ -195,3 +168,30 @@ def _named(name: str, text: str) -> str:
 def _judged(verdict: Verdict) -> str:
     agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses} agree"
     return "; ".join(filter(None, (verdict.outcome.value, agree, PLANNED[verdict.plan])))
+
+
+COLUMNS: dict[str, Callable[[Verdict], str]] = {  # "": our own runs, headed by their scale
+    "Claim": lambda verdict: f"{verdict.id}{'†' * verdict.dagger} {verdict.says}",
+    "Printed": lambda verdict: verdict.printed,
+    "": _ours,
+    "Less the control": _control,
+    LOGS: _logged,
+    SMALL: lambda verdict: "",
+    "Classical": lambda verdict: verdict.classical,
+    "Verdict, robust, planned": _judged,
+}
+
+
+def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
+    """The texts of a line by column.
+
+    Args:
+        ours: the heading of our own runs.
+        small: the verdict of small data.
+    """
+    cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
+    if ours == SMALL:
+        cells[LOGS] = ""  # they are of the paper's data
+    if small and _ran(small) and small.deviations:
+        cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
+    return cells

@@ -4,31 +4,17 @@ What deviates is not held to what the paper prints or claims.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, cast
+from typing import cast
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.lengths import length_matters
 from hidden_dynamics.configuration.schema import Training as TaskTraining
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.papers.published import dataset_of, published_task
+from hidden_dynamics.results.measured import OfCase
+from hidden_dynamics.results.record import RunRecord
 
-
-class Ran(Protocol):
-    """A run or a measurement: its task, sizes and data, as hidden_dynamics.results.record.RunRecord has them."""
-
-    @property
-    def task(self) -> str: ...
-    @property
-    def size(self) -> int | str | None: ...
-    @property
-    def paper_size(self) -> int | str | None: ...
-    @property
-    def dataset(self) -> str: ...
-    @property
-    def dataset_title(self) -> str: ...
-    @property
-    def stand_in_for(self) -> str | None: ...
-
+Ran = RunRecord | OfCase  # a run, or a measurement of a model
 
 # How the keys of a task are called that scale or user changed; "" where a change is no deviation, or is said otherwise.
 # A variant is none: the released one is the authors' own.
@@ -62,10 +48,10 @@ def deviations(
 
 
 def original_of(configuration: Configuration, run: Ran) -> str | None:
-    """The title of the data that a run's stand in for, or that they are a reduced form of; None of the paper's. A task
-    of the user's own stands in where a paper has it on another dataset."""
-    papers = dataset_of(published_task(configuration, run.task))
-    original = run.stand_in_for or (papers if papers not in (None, run.dataset) else None)
+    """The title of the paper's data where a run's stand in for them, or are a reduced form of them; else None. A user's
+    own task stands in where a paper has it on another dataset."""
+    published = dataset_of(published_task(configuration, run.task))
+    original = run.stand_in_for or (published if published not in (None, run.dataset) else None)
     return configuration.title_of(original) if original else configuration.reduced(run.task)
 
 

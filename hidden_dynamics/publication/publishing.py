@@ -22,9 +22,8 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
 from hidden_dynamics.pages.sections import figure_of, papers_of
 from hidden_dynamics.publication.command import settings_of
-from hidden_dynamics.publication.findings import findings_page
-from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
+from hidden_dynamics.publication.texts import findings_page, readme
 from hidden_dynamics.results.archives import archives, packed, record_of, write
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import COLUMNS, RunRecord, line_of
