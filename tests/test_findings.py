@@ -1,6 +1,7 @@
 """findings.md and the tables of findings, of made-up verdicts."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from made import run_record
 from hidden_dynamics.artifacts.exploratory import COLUMNS
 from hidden_dynamics.claims.verdict import Outcome, Verdict, write_verdicts
 from hidden_dynamics.configuration.runs import runs_on
-from hidden_dynamics.pages.findings import LOGS, OURS, SMALL, exploratory_of, findings_of
+from hidden_dynamics.pages.findings import LOGS, OURS, SMALL, exploratory_sentence, findings_of
 from hidden_dynamics.publication.texts import findings_page
 from hidden_dynamics.results.rows import write_rows
 
@@ -114,8 +115,7 @@ def test_effects_have_sign_and_intervals_and_a_ratio_none(configuration, root):
 
 
 def test_exploratory_comparisons_are_counted_by_q(configuration, root):
-    counted = exploratory_of(configuration, root)
-    assert (counted.made, counted.tested, counted.clear) == (3, 2, 1)
+    assert re.findall(r"\d+", exploratory_sentence(configuration, root))[:3] == ["3", "2", "1"]
 
 
 def test_verdicts_that_are_missing_are_named(configuration, root):

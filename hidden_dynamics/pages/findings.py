@@ -53,22 +53,6 @@ class PaperFindings:
     others: Sequence[tuple[Sequence[str], str, str]]
 
 
-@dataclass(frozen=True)
-class Exploratory:
-    """How many comparisons are in comparisons.csv, how many have a p, how many of these a q below `FALSE`."""
-
-    made: int
-    tested: int
-    clear: int
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"{self.made} rows of tables are compared with their baselines, {self.tested} by a test: {self.clear} have "
-            f"q < {FALSE}, the share of false ones to be expected. None is a verdict."
-        )
-
-
 def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]:
     """What was found of each paper, from the verdicts of the configured scale and of that which it shows beside it.
 
@@ -80,39 +64,47 @@ def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]
     """
     verdicts = read_verdicts(root / configuration.paths.verdicts)
     path = configuration.verdicts_beside
-    small = {(one.paper, one.id): one for one in read_verdicts(root / path)} if path and (root / path).is_file() else {}
+    beside = read_verdicts(root / path) if path and (root / path).is_file() else []
+    small = {(verdict.paper, verdict.id): verdict for verdict in beside}
     ours = SMALL if configuration.scale.directions else OURS
     titles = {name: content.paper.title for name, content in load_claims().items()}
-    return [
-        _paper(name, titles.get(name, name), ours, [one for one in verdicts if one.paper == name], small)
-        for name in dict.fromkeys(verdict.paper for verdict in verdicts)
-    ]
+    papers: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        papers.setdefault(verdict.paper, []).append(verdict)
+    return [_paper(name, titles.get(name, name), ours, of_paper, small) for name, of_paper in papers.items()]
 
 
-def exploratory_of(configuration: Configuration, root: Path) -> Exploratory:
+def exploratory_sentence(configuration: Configuration, root: Path) -> str:
+    """How many comparisons are in comparisons.csv, how many have a p, and how many of these a q below `FALSE`."""
     rows = read_rows(root / configuration.paths.comparisons)
-    found = [float(row["q"]) for row in rows if row["q"]]
-    return Exploratory(len(rows), len(found), sum(q < FALSE for q in found))
+    q = [float(row["q"]) for row in rows if row["q"]]
+    clear = sum(value < FALSE for value in q)
+    return (
+        f"{len(rows)} rows of tables are compared with their baselines, {len(q)} by a test: {clear} have "
+        f"q < {FALSE}, the share of false ones to be expected. None is a verdict."
+    )
 
 
 def _paper(
     name: str, title: str, ours: str, verdicts: Sequence[Verdict], small: Mapping[tuple[str, str], Verdict]
 ) -> PaperFindings:
-    cells = {one.id: _cells(one, ours, small.get((name, one.id))) for one in verdicts}
-    shown = [one for one in verdicts if _ran(one) or cells[one.id][LOGS] or cells[one.id].get(SMALL)]
     not_run: dict[str, list[str]] = {}
-    others: dict[tuple[str, str], list[str]] = {}
+    critics: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], str] = {}
-    for one in verdicts:
-        if _ran(one):
-            first.setdefault((one.ran, one.remark), one.id)
+    lines: list[Finding] = []
+    for verdict in verdicts:
+        texts = _cells(verdict, ours, small.get((name, verdict.id)))
+        if _ran(verdict):
+            first.setdefault((verdict.ran, verdict.remark), verdict.id)
         else:
-            not_run.setdefault(one.reason, []).append(one.id)
-        if one.critic and ours != SMALL:
-            others.setdefault((one.critic, one.critic_address), []).append(one.id)
-    lines = [Finding(one, cells[one.id], _said(one, first)) for one in shown]
+            not_run.setdefault(verdict.reason, []).append(verdict.id)
+        if _ran(verdict) or texts[LOGS] or texts.get(SMALL):
+            lines.append(Finding(verdict, texts, _said(verdict, first)))
+        if verdict.critic and ours != SMALL:
+            critics.setdefault((verdict.critic, verdict.critic_address), []).append(verdict.id)
     columns = [column for column in (lines[0].cells if lines else ()) if any(line.cells[column] for line in lines)]
-    return PaperFindings(name, title, columns, lines, not_run, [(ids, *about) for about, ids in others.items()])
+    others = [(ids, says, address) for (says, address), ids in critics.items()]
+    return PaperFindings(name, title, columns, lines, not_run, others)
 
 
 def _ran(verdict: Verdict) -> bool:

@@ -173,11 +173,11 @@ class ClaimEntry(Entry):
     @property
     def before(self) -> "list[tuple[str, ClaimEntry]]":
         """What earlier runs are, and the claim as it is asked of these."""
-        changes = (
-            {"task": one.task, "size": one.size or self.size, "at": "reported", "control": None} for one in self.earlier
-        )
-        entries = (self.model_copy(update={**change, "earlier": []}) for change in changes)
-        return [(one.says, entry) for one, entry in zip(self.earlier, entries, strict=True)]
+        entries = []
+        for runs in self.earlier:
+            changes = {"task": runs.task, "size": runs.size or self.size, "at": "reported", "control": None}
+            entries.append((runs.says, self.model_copy(update=changes | {"earlier": []})))
+        return entries
 
     @property
     def cases(self) -> list[Case]:

@@ -80,19 +80,19 @@ def changed_words(configuration: Configuration, tasks: Iterable[str], trained: b
 
 def first_part(configuration: Configuration, task: str) -> str:
     """ "after 2 of 150 epochs" of a training that is the first part of the paper's own; "" of another."""
-    own, papers = (
+    ours, papers = (
         cast(Training, tasks[task].training.given()) for tasks in (configuration.tasks, configuration.papers_tasks)
     )
-    if {**own, "epochs": 0} != {**papers, "epochs": 0} or length_matters(own) or length_matters(papers):
+    if {**ours, "epochs": 0} != {**papers, "epochs": 0} or length_matters(ours) or length_matters(papers):
         return ""
-    return f"after {own['epochs']} of {papers['epochs']} epochs" if own["epochs"] < papers["epochs"] else ""
+    return f"after {ours['epochs']} of {papers['epochs']} epochs" if ours["epochs"] < papers["epochs"] else ""
 
 
 def _title_says_it(configuration: Configuration, task: str) -> bool:
     """Whether the data differ from the paper's in nothing that their title does not name."""
-    own, papers = configuration.tasks[task], configuration.papers_tasks[task]
-    differing = {name for name in {*own.data, *papers.data} if own.data.get(name) != papers.data.get(name)}
-    return own.dataset == papers.dataset and differing <= set(configuration.datasets[own.dataset].in_title)
+    ours, papers = configuration.tasks[task], configuration.papers_tasks[task]
+    differing = {name for name in {*ours.data, *papers.data} if ours.data.get(name) != papers.data.get(name)}
+    return ours.dataset == papers.dataset and differing <= set(configuration.datasets[ours.dataset].in_title)
 
 
 def ran_of(configuration: Configuration, task: str, sizes: Iterable[object], trained: bool = True) -> str:
@@ -103,17 +103,17 @@ def ran_of(configuration: Configuration, task: str, sizes: Iterable[object], tra
         sizes: the paper's.
         trained: as for `deviations`.
     """
-    own, papers = configuration.tasks[task], configuration.papers_tasks[task]
+    ours, papers = configuration.tasks[task], configuration.papers_tasks[task]
     units = [size for size in sizes if isinstance(size, int)]
     title, whole = configuration.title_as_run(task), papers.title
     pairs = [(title, "" if title.startswith(whole) else whole)]  # a title says how its data are reduced
     if units:
-        sized = [own.sizes.get(size, size) for size in units], units
-        pairs.append((f"N = {listed(list(map(str, sized[0])))}", f"N = {listed(list(map(str, sized[1])))}"))
+        run_units = [ours.sizes.get(size, size) for size in units]
+        pairs.append((f"N = {listed(list(map(str, run_units)))}", f"N = {listed(list(map(str, units)))}"))
     if trained:
-        pairs.append((_length(own.training), _length(papers.training)))
-    replaced = ", ".join(theirs for ours, theirs in pairs if theirs not in (ours, ""))
-    return ", ".join(ours for ours, _ in pairs) + (f" [{replaced}]" if replaced else "")
+        pairs.append((_length(ours.training), _length(papers.training)))
+    replaced = ", ".join(printed for ran, printed in pairs if printed not in (ran, ""))
+    return ", ".join(ran for ran, _ in pairs) + (f" [{replaced}]" if replaced else "")
 
 
 def _length(training: TaskTraining) -> str:

@@ -11,7 +11,7 @@ import jinja2
 from hidden_dynamics.artifacts import Artifact, left_out_note
 from hidden_dynamics.artifacts.tables import markdown_text
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.pages.findings import exploratory_of, findings_of
+from hidden_dynamics.pages.findings import exploratory_sentence, findings_of
 from hidden_dynamics.pages.sections import figure_of, papers_of
 from hidden_dynamics.papers.deviations import changed_words, data_text
 from hidden_dynamics.publication.command import command_of
@@ -61,7 +61,7 @@ def findings_page(configuration: Configuration, runs: Sequence[RunRecord], root:
         runs=runs,
         hours=_hours(runs),
         papers=findings_of(configuration, root),
-        exploratory=exploratory_of(configuration, root),
+        exploratory=exploratory_sentence(configuration, root),
         questions=questions,
         left_out=left_out_note(configuration),
         text=markdown_text,

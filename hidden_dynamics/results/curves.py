@@ -70,22 +70,20 @@ def curves_of(evidence: Evidence, panel: Panel) -> list[Curve]:
 
 
 def averaged(model: str, panel: Panel, runs: Sequence[RunRecord], share: float) -> Curve:
-    """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned.
-
-    Args:
-        share: `resampled` of `mean_band`.
-    """
+    """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned; `share` is
+    `resampled` of `mean_band`."""
     learned = learned_of(runs)
     losses = [losses_of(run.files, panel.split, panel.against) for run in runs]
     window = min(panel.window, max(1, max(y.size for _, y in losses) // FEWEST_WINDOWS))
     x, values = align([(x, triangular_moving_average(y, window)) for x, y in losses])
     mean, low, high = mean_band(values, resampled=share)
-    own = values if x.size == 1 else values[:0]
+    shown = values if x.size == 1 else values[:0]
     if learned is not None or len(runs) < FEWEST:
-        low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(runs) > 1 else own
+        low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
+        shown = values if len(runs) > 1 else shown
     naive, kept = runs[0].naive.get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
     x, mean, low, high = (array[kept] for array in (x, mean, low, high))
-    seeds = {run.seed: values[kept] for run, values in zip(runs, own, strict=False)}
+    seeds = {run.seed: values[kept] for run, values in zip(runs, shown, strict=False)}
     return Curve(model, x, mean, low, high, seeds, learned, naive, window)
 
 
@@ -137,8 +135,8 @@ def triangular_moving_average(values: ArrayLike, window: int) -> NDArray:
 
     Args:
         values: (points,), finite.
-        window: number of points under the triangle, 1 or more; 1 changes nothing. An even window has no middle point:
-            it looks half a point further back than ahead.
+        window: number of points under the triangle; 1 changes nothing. An even window has no middle point: it looks
+            half a point further back than ahead.
 
     Returns:
         (points,) float64.

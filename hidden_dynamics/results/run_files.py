@@ -3,7 +3,6 @@
 Nothing else opens them; `results.writing` writes them, and `results.record` types the record.
 """
 
-import csv
 import hashlib
 import json
 import math
@@ -20,6 +19,7 @@ from hidden_dynamics.configuration.equal_code import equals_of
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, WEIGHTS, Run, code_of, outputs_of, without_length
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import first_epochs
+from hidden_dynamics.results.rows import read_rows
 
 RECORD = "run.json"
 ITEMS = "items.npz"  # no output that a rule asks for: runs that were published before have none
@@ -43,17 +43,16 @@ class RunFiles:
         if self.epochs is None or not longer or self._end is None:
             return record
         norms = self.gradients()[1] if GRADIENTS in record["files"] else ()
-        found = first_epochs.record_of(record, self.metrics(), self.clock(), norms, self.epochs)
-        failed_its_test = (record["failure"] or {}).get("during") == "test"
+        shortened = first_epochs.record_of(record, self.metrics(), self.clock(), norms, self.epochs)
         tested = first_epochs.tested_alone(_reported_in(record), self._evaluations())
-        if failed_its_test:
+        if (record["failure"] or {}).get("during") == "test":
             tested = _reported_in(record)
-            found |= {name: record[name] for name in ("status", "diverged_at", "failure")}
-        if found["reported"] and tested not in (None, _reported_in(found)):
+            shortened |= {name: record[name] for name in ("status", "diverged_at", "failure")}
+        if shortened["reported"] and tested not in (None, _reported_in(shortened)):
             raise self._left_behind("the test of their best evaluation was not made")
-        if tested is None and "solver" in found:  # whose weights are of a later epoch
-            found["solver"] = None
-        return found
+        if tested is None and "solver" in shortened:  # whose weights are of a later epoch
+            shortened["solver"] = None
+        return shortened
 
     def metrics(self) -> list[dict[str, float]]:
         """The evaluations: iteration, epoch and metrics by name; what was not measured at one is not there.
@@ -143,15 +142,15 @@ class RunFiles:
         if ITEMS not in self.record()["files"]:
             text = f"{path} is none of its run's files: its task keeps no items, or it ran before items were kept."
             raise UserError(text, file=path)
-        found: dict[int, dict[str, NDArray]] = {}
+        kept: dict[int, dict[str, NDArray]] = {}
         end = self._end or math.inf
         for key, array in self._arrays(ITEMS).items():
             iteration, _, name = key.partition(".")
             if int(iteration) <= end:
-                found.setdefault(int(iteration), {})[name] = array
-        if self._end is not None and _reported_in(self.record()) not in found:
+                kept.setdefault(int(iteration), {})[name] = array
+        if self._end is not None and _reported_in(self.record()) not in kept:
             raise self._left_behind("their items were not kept")
-        return found
+        return kept
 
     def _arrays(self, name: str) -> dict[str, NDArray]:
         with np.load(self._path(name)) as arrays:
@@ -218,8 +217,8 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
 
 def _differing(run: Run, spec: Mapping[str, object]) -> list[str]:
     """The parts of a recorded specification that are not as the run is configured."""
-    own, configured = without_length(spec), json.loads(json.dumps(without_length(run.spec)))
-    return sorted(key for key in {*configured, *own} if configured.get(key) != own.get(key))
+    recorded, configured = without_length(spec), json.loads(json.dumps(without_length(run.spec)))
+    return sorted(key for key in {*configured, *recorded} if configured.get(key) != recorded.get(key))
 
 
 # Checksums
@@ -271,5 +270,4 @@ def _sha256(path: Path) -> str:
 
 
 def _numbers(path: Path) -> list[dict[str, float]]:
-    with path.open(encoding="utf-8", newline="") as handle:
-        return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in csv.DictReader(handle)]
+    return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in read_rows(path)]

@@ -46,12 +46,10 @@ def write(
     """Write the run's files, run.json last: where it is, the run is whole.
 
     Args:
-        directory: the run's.
         about: what is known of the run besides its history.
         history: of a run that failed, an empty one whose `failure` is {"error": type and message}.
         network: as it was trained; None where it could not be built.
-        training: the run's, of its specification.
-        predictions: arrays by name, where the run records them.
+        training: of the run's specification.
         uncommitted: the difference of its code to its commit (hidden_dynamics.system.commit), where there is one.
     """
     (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
