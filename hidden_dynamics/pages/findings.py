@@ -60,7 +60,7 @@ def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]
         root: where the results directory is, and the publications.
 
     Raises:
-        UserError: the verdicts are missing or damaged.
+        UserError: verdicts are missing or damaged.
     """
     verdicts = read_verdicts(root / configuration.paths.verdicts)
     path = configuration.verdicts_beside
@@ -175,12 +175,7 @@ COLUMNS: dict[str, Callable[[Verdict], str]] = {  # "": our own runs, headed by 
 
 
 def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
-    """The texts of a line by column.
-
-    Args:
-        ours: the heading of our own runs.
-        small: the verdict of small data.
-    """
+    """The texts of a line by column; `ours` is the heading of our own runs, `small` the verdict of small data."""
     cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
     if ours == SMALL:
         cells[LOGS] = ""  # they are of the paper's data

@@ -92,7 +92,8 @@ def papers_of(configuration: Configuration) -> list[Paper]:
 
 
 def section_of(artifact: Artifact, root: Path, published: Files | None) -> Section:
-    """
+    """The section of an artifact, from the files that were drawn.
+
     Args:
         root: where the results directory is.
         published: the files beside the page, by path; None: it has the pictures in itself.

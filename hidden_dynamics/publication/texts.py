@@ -21,11 +21,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def readme(configuration: Configuration, runs: Sequence[RunRecord], artifacts: Mapping[str, Artifact]) -> str:
-    """
-    Args:
-        runs: each once.
-        artifacts: by their files in the publication, in the papers' order.
-    """
+    """README.md; `artifacts` are by their files in the publication, in the papers' order."""
     tasks: dict[str, list[RunRecord]] = {}
     for run in runs:
         tasks.setdefault(run.task, []).append(run)
@@ -48,11 +44,7 @@ def readme(configuration: Configuration, runs: Sequence[RunRecord], artifacts: M
 
 
 def findings_page(configuration: Configuration, runs: Sequence[RunRecord], root: Path) -> str:
-    """
-    Args:
-        runs: each once.
-        root: where the results directory is, and the publications.
-    """
+    """findings.md; `root` is where the results directory is, and the publications."""
     artifacts = [artifact for paper in papers_of(configuration) for artifact in paper.artifacts]
     questions = [one for one in artifacts if one.settings.kind == "forest" and not figure_of(one, root).instead]
     return _filled(

@@ -101,15 +101,12 @@ def losses_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArr
     """
     if split == "train":
         losses = files.train_loss()
-        return finite_start(np.arange(1, losses.size + 1, dtype=np.float64), losses)
-    return finite_start(*files.evaluations(f"{split}_loss", against))
-
-
-def finite_start(x: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
-    """Both up to the first y that is not finite."""
-    bad = np.flatnonzero(~np.isfinite(y))
-    end = bad[0] if bad.size else y.size
-    return x[:end], y[:end]
+        x = np.arange(1, losses.size + 1, dtype=np.float64)
+    else:
+        x, losses = files.evaluations(f"{split}_loss", against)
+    bad = np.flatnonzero(~np.isfinite(losses))
+    end = bad[0] if bad.size else losses.size
+    return x[:end], losses[:end]
 
 
 def align(curves: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]:
