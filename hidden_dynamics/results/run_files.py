@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.equal_code import equals_of
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, WEIGHTS, Run, code_of, outputs_of, without_length
+from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import first_epochs
 from hidden_dynamics.results.rows import read_rows
@@ -215,7 +216,7 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
         raise UserError(text, file=path, key=", ".join(f"spec.{key}" for key in differing))
 
 
-def _differing(run: Run, spec: Mapping[str, object]) -> list[str]:
+def _differing(run: Run, spec: Spec) -> list[str]:
     """The parts of a recorded specification that are not as the run is configured."""
     recorded, configured = without_length(spec), json.loads(json.dumps(without_length(run.spec)))
     return sorted(key for key in {*configured, *recorded} if configured.get(key) != recorded.get(key))
