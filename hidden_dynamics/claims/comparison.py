@@ -48,7 +48,7 @@ class Values:
 
     @property
     def failed(self) -> int:
-        """How many runs have no number."""
+        """The number of runs that have no number of the metric."""
         return sum(run.seed not in self.by_seed for run in self.runs)
 
     @property
@@ -135,7 +135,7 @@ def values_of(evidence: Evidence, case: Case, metric: str, at: Mapping[int, floa
 
 
 def of_shared_seeds(sides: Sequence[Values]) -> list[Values]:
-    """Both with the seeds of which both have a number, in one order."""
+    """The sides with the seeds of which both have a number, in one order."""
     seeds = [seed for seed in sides[0].by_seed if all(seed in side.by_seed for side in sides)]
     return [replace(side, by_seed={seed: side.by_seed[seed] for seed in seeds}) for side in sides]
 

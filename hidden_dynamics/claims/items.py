@@ -59,11 +59,11 @@ def _items(run: RunRecord, last: bool) -> Items:
 
 
 def right(kept: Sequence[Items]) -> NDArray:
-    """Of each run and item whether the class that was said is right: (runs, n), 0 or 1.
+    """Whether each run's class for each item is right: (runs, n), 0 or 1.
 
-    What is kept is this class and the loss, minus the logarithm of the probability of the true one. So of the run that
-    gave this the most, the class is taken to be true: above a half, it is. Of networks that are seldom right, this is
-    too often.
+    The true class is not kept, but the loss is: minus the logarithm of its probability. The class of the run with the
+    lowest loss is taken to be true, as it is where that probability is above a half. Networks that are seldom right are
+    counted right too often.
     """
     classes, losses = (np.stack([items[name] for items in kept]) for name in ("class", "loss"))
     truth = np.take_along_axis(classes, losses.argmin(axis=0)[None], axis=0)

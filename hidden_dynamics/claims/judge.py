@@ -96,7 +96,7 @@ def _reaches(evidence: Evidence, entry: ClaimEntry) -> bool:
 
 
 def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
-    """Why there are no runs of a claim; "" where there are."""
+    """The reason why a claim has no runs; "" where it has."""
     configuration = evidence.configuration
     if entry.kind == "identity":
         return "" if evidence.gradients else "no gradients were measured"
@@ -158,8 +158,8 @@ def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> 
 
 
 def _barred(entry: ClaimEntry, result: Result) -> str:
-    """Why nothing is said of a claim that is decided: the paper's own table denies it, or the side behind is known to
-    be broken, or has runs that did not finish."""
+    """The reason why a claim that is decided has no verdict: the paper's own table denies it, or the side behind is
+    known to be broken, or has runs that did not finish."""
     if entry.against_table:
         return "the paper’s own table denies the claim"
     behind = [
@@ -177,8 +177,8 @@ def _without(side: Values) -> str:
 
 
 def _agreeing(evidence: Evidence, standings: Sequence[Standing], judged: Sequence[Judged]) -> list[list[bool]]:
-    """Of each claim, whether each other analysis that can be made of it has the same outcome: the other test, the other
-    adjustment, other evaluations, each seed left out."""
+    """For each claim, whether each other analysis of it has the same outcome: the other test, the other adjustment,
+    other evaluations, each seed left out."""
     analyses = [
         Analysis(other_test=True),
         Analysis(adjustment="Benjamini–Hochberg"),

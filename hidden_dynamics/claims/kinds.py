@@ -47,7 +47,7 @@ COUNTS = Analysis()
 
 @dataclass(frozen=True)
 class Result:
-    """What a test says of a claim.
+    """The result of a test of a claim.
 
     Attributes:
         sides: the subject's values and the reference's; of `faster` logarithms of iterations.
@@ -83,7 +83,7 @@ class Result:
 
 
 def tested(evidence: Evidence, entry: ClaimEntry, at: At, analysis: Analysis) -> list[Result]:
-    """What the tests of a claim say: one for each subject, the weakest first."""
+    """The results of a claim's tests: one for each subject, the weakest first."""
     if analysis.without is not None:
         evidence = replace(
             evidence,
@@ -142,7 +142,7 @@ def count(evidence: Evidence, entry: ClaimEntry) -> Result:
 
 
 def identity(evidence: Evidence) -> Result:
-    """What the paper derives is what autograd gives, at every step of every untrained cell, but for rounding."""
+    """The paper's derivative is that of autograd, at every step of every untrained cell, but for rounding."""
     exact, cells = load_definitions().exact, dict[tuple[str, str], list[tuple[bool, bool]]]()
     for row in evidence.gradients:
         equal = row.product_error <= exact, row.claimed_error <= exact

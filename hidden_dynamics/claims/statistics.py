@@ -34,13 +34,13 @@ class Sample:
 
     @classmethod
     def of(cls, values: ArrayLike, overlap: float = 0.0) -> "Sample":
-        """Of two values or more, (n,)."""
+        """The sample of two values or more, (n,)."""
         array = np.asarray(values, dtype=np.float64)
         return cls(float(array.mean()), float(array.std(ddof=1)), array.size, overlap)
 
     @property
     def variance(self) -> float:
-        """Of the mean."""
+        """The variance of the mean."""
         return self.std**2 * (1 / self.n + self.overlap)
 
 

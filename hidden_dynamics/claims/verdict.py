@@ -11,7 +11,7 @@ from hidden_dynamics.results.rows import as_text, read_typed, write_rows
 
 
 class Outcome(Enum):
-    """What was found of a claim, with the sentence that says so."""
+    """The outcome of a claim, with the sentence that says it."""
 
     REPRODUCED = "reproduced", "At the paper’s own settings the claim is reproduced."
     CONTRADICTED = "contradicted", "At the paper’s own settings the claim is contradicted."

@@ -66,7 +66,7 @@ def _names(configuration: Configuration, entry: ClaimEntry, result: Result) -> d
 
 
 def numbers_of(entry: ClaimEntry, result: Result) -> dict[str, Any]:
-    """Both sides and their difference; of `faster` iterations, by geometric means, and their ratio."""
+    """The columns of both sides and their difference; of `faster` iterations, by geometric means, and their ratio."""
     if len(result.shown) < 2:
         return {"test": result.test}
     exp = math.exp if entry.kind == "faster" else float
@@ -107,12 +107,12 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
 
 
 def _gain(side: Values, scores: Mapping[int, float]) -> float:
-    """By how much runs are ahead of a baseline's scores by seed, in the mean."""
+    """The sum of the leads of runs over a baseline's scores by seed."""
     return sum(side.sign * (value - scores[seed]) for seed, value in side.by_seed.items() if seed in scores)
 
 
 def _printed(configuration: Configuration, paper: str, entry: ClaimEntry) -> dict[str, Any]:
-    """What the paper prints: the subject's number, and the best of the references'."""
+    """The printed numbers: the subject's, and the best of the references'."""
     if entry.published is None:
         return {"printed": entry.printed}
     metric = configuration.metrics[entry.shown_metric]

@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class PaperFindings:
-    """What was found of a paper's headline claims.
+    """The findings on a paper's headline claims.
 
     Attributes:
         columns: those in which any line says something.
@@ -54,7 +54,7 @@ class PaperFindings:
 
 
 def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]:
-    """What was found of each paper, from the verdicts of the configured scale and of that which it shows beside it.
+    """The findings of each paper, from the verdicts of the configured scale and of that which it shows beside it.
 
     Args:
         root: where the results directory is, and the publications.
@@ -75,7 +75,7 @@ def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]
 
 
 def exploratory_sentence(configuration: Configuration, root: Path) -> str:
-    """How many comparisons are in comparisons.csv, how many have a p, and how many of these a q below `FALSE`."""
+    """The numbers of comparisons in comparisons.csv, of those with a p, and of those with a q below `FALSE`."""
     rows = read_rows(root / configuration.paths.comparisons)
     q = [float(row["q"]) for row in rows if row["q"]]
     clear = sum(value < FALSE for value in q)
@@ -138,7 +138,7 @@ def _control(verdict: Verdict) -> str:
 
 
 def _logged(verdict: Verdict) -> str:
-    """Of losses, whatever the claim's metric is."""
+    """The difference in the authors' logs, which is one of losses whatever the claim's metric is."""
     loss = verdict.model_copy(update={"kind": "better", "unit": "", "decimals": LOSS_DECIMALS})
     return _named(_effect(loss, (verdict.logs_difference, verdict.logs_low, verdict.logs_high)), verdict.logs)
 

@@ -72,7 +72,7 @@ def sentence(section: Section, root: Path) -> str:
 
 
 def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, Any]:
-    """Of all runs: `scale` in words, and the numbers of `tasks`, of those `replaced` by stand-ins, and of `runs`."""
+    """The facts of all runs: `scale` in words; numbers of `tasks`, of those `replaced` by stand-ins, and of `runs`."""
     tasks = {run["task"]: None for run in runs}
     versions = {f"{name} {version}" for run in runs for name, version in json.loads(run["versions"]).items()}
     return {

@@ -114,14 +114,14 @@ def _authors(configuration: Configuration) -> Configuration:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """What fixes a run's course, by dotted place: its specification without seed, epochs and names of variants."""
+    """The settings that fix a run's course, by dotted place: no seed, epochs or names of variants."""
     spec = {name: part for name, part in run.spec.items() if name not in ("seed", "variants", "hyperparameters")}
     settings = _flat(spec) | _flat(run.spec["hyperparameters"])
     return {name: value for name, value in settings.items() if name != "training.epochs"}
 
 
 def _flat(parts: Mapping[str, object], place: str = "") -> dict[str, Any]:
-    """What nested mappings hold, by dotted place; without what is None."""
+    """The values in nested mappings that are not None, by dotted place."""
     flat: dict[str, Any] = {}
     for name, part in parts.items():
         flat |= _flat(part, f"{place}{name}.") if isinstance(part, Mapping) else {f"{place}{name}": part}

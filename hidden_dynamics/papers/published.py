@@ -96,12 +96,12 @@ class Published:
 
     @property
     def note(self) -> str:
-        """What changes how its numbers are to be read: a table of them says it."""
+        """A remark that changes how its numbers are to be read; every table of them shows it."""
         return self.content.get("note", "")
 
     @property
     def notes(self) -> list[str]:
-        """What else is known of its numbers."""
+        """Further remarks on its numbers."""
         return self.content.get("notes", [])
 
     @property
@@ -134,7 +134,7 @@ class Published:
         return next((GridRow(**row) for row in rows), None)
 
     def all_of(self, task: str, model: str, size: Size, metric: str) -> list[Number]:
-        """Each number that is printed of one thing: the paper's own, then those that it quotes."""
+        """The numbers printed of a case and metric: the paper's own, then those that it quotes."""
         sought = (task, model, metric)
         return [n for n in self.numbers if (n.task, n.model, n.metric) == sought and n.size in (None, size)]
 

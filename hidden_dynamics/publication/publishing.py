@@ -85,7 +85,7 @@ def _configuration(configuration: Configuration) -> dict[str, bytes]:
 
 
 def place_of(artifact: Artifact) -> str:
-    """In the publication, the file of the table, or of the figure's notes."""
+    """The file in the publication of a table, or of a figure's notes."""
     return f"{artifact.form}s/{artifact.name}.md"
 
 
@@ -166,7 +166,7 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
 
 
 def _refuse(directory: Path, runs: bytes) -> None:
-    """Where the directory has what its description does not name, or runs that are not among these."""
+    """Refuse a directory with files that its description does not name, or with runs that are not among these."""
     published = Publication(directory)
     there = sorted(path for path in [directory, *directory.rglob("*")] if path.exists() and not path.is_dir())
     others = [path for path in there if path.relative_to(directory).as_posix() not in published.entities]

@@ -61,7 +61,7 @@ def findings_page(configuration: Configuration, runs: Sequence[RunRecord], root:
 
 
 def _hours(runs: Sequence[RunRecord]) -> str:
-    """What training and evaluation took, by the runs' own clocks."""
+    """The time of training and evaluation, by the runs' own clocks."""
     return f"{sum(sum(run.seconds.values()) for run in runs) / 3600:.2f} hours"
 
 

@@ -46,7 +46,7 @@ class Curve:
 
 
 class Panel(Protocol):
-    """What a figure's panel says of its curves, as hidden_dynamics.artifacts.kinds.curves has it."""
+    """The settings of a figure's panel that its curves need (hidden_dynamics.artifacts.kinds.curves)."""
 
     task: str
     size: int | str | None

@@ -21,7 +21,7 @@ class Measured(BaseModel):
 
 
 class OfCase(Measured):
-    """What every measurement of models says of what it measured; attributes as in `results.record.RunRecord`."""
+    """A measurement of a model; attributes as in `results.record.RunRecord`."""
 
     task: str
     model: str

@@ -145,7 +145,7 @@ class RunRecord:
 
     @property
     def metrics(self) -> Mapping[str, float]:
-        """All that the reported evaluation measured, by metric; nothing where none was finite."""
+        """The numbers of the reported evaluation, by metric; empty where none was finite."""
         return self.reported.metrics if self.reported else {}
 
     def value(self, metric: str) -> float:
@@ -160,7 +160,7 @@ class RunRecord:
 
 
 def baselines_of(recorded: Baselines | None, fitted: bool = False) -> Baselines:
-    """Of the baselines that run.json calls naive, those that are, or those that are fitted."""
+    """The baselines that run.json calls naive: those that are, or those that are fitted."""
     return {
         metric: {name: score for name, score in scores.items() if (name in FITTED) == fitted}
         for metric, scores in (recorded or {}).items()

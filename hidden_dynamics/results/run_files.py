@@ -137,8 +137,8 @@ class RunFiles:
         return UserError(f"{asked}: {remedy}.", path, "training.epochs")
 
     def items(self) -> dict[int, dict[str, NDArray]]:
-        """What was said of each item of the test set, by the iteration of the evaluation, then by name; see the task's
-        `items`. Of the reported evaluation, and of the last, where its weights could be tested."""
+        """The answers on each item of the test set, by the iteration of the evaluation, then by name; see the task's
+        `items`. They are of the reported evaluation, and of the last, where its weights could be tested."""
         path = self.directory / ITEMS
         if ITEMS not in self.record()["files"]:
             text = f"{path} is none of its run's files: its task keeps no items, or it ran before items were kept."
@@ -183,7 +183,7 @@ def is_finished(configuration: Configuration, run: Run, data: str | None = None)
 
 
 def disagreement(run: Run, record: Mapping[str, Any]) -> str:
-    """What of a record is not the run's as it is configured and coded now: "specification", "code", or nothing."""
+    """The part of a record that is not as the run is configured and coded now: "specification", "code", or ""."""
     if _differing(run, record["spec"]):
         return "specification"
     return "" if record["code"] in equals_of(code_of(run)) else "code"

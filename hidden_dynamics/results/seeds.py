@@ -65,7 +65,7 @@ def best(baselines: Baselines, metric: str, sign: int) -> tuple[str, float] | No
 
 
 def margin(naive: Baselines, measured: Mapping[str, float], metric: str, sign: int) -> float | None:
-    """By how much a run's number is better than the best naive baseline, as a share of that; None without a baseline.
+    """The lead of a run's number over the best naive baseline, as a share of that; None without a baseline.
 
     Minus infinity where the run has no finite number.
     """

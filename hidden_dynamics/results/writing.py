@@ -97,7 +97,7 @@ def _record(
     status: str,
     norms: ArrayLike,
 ) -> dict[str, object]:
-    """What run.json says, or underway.json before it."""
+    """The content of run.json, or of underway.json before it."""
     reported = chosen(history.metrics, training["report"])
     if reported:
         reported["metrics"] |= of_history(history.metrics, norms)
@@ -169,8 +169,8 @@ class UnderWayWriter:
 
 
 def _write_items(path: Path, history: History, reported: float | None) -> None:
-    """By "<iteration>.<name>". Of more than `MOST` bytes the evaluations' last arrays are left out, the reported one's
-    after the others'."""
+    """Write the arrays by "<iteration>.<name>". Beyond `MOST` bytes the evaluations' last arrays are left out, those of
+    the reported one after the others'."""
     arrays = [
         (rank, iteration != reported, f"{iteration}.{name}", array.numpy())
         for iteration, items in history.items.items()
@@ -191,7 +191,7 @@ def _write_items(path: Path, history: History, reported: float | None) -> None:
 
 
 def _write_bytes(path: Path, save: Callable[..., None], *content: object, **arrays: np.ndarray) -> None:
-    """In one piece: where a disk is full, numpy and torch themselves raise errors that say nothing of a disk."""
+    """Write a file in one piece: on a full disk, numpy and torch themselves raise errors that do not name the disk."""
     buffer = io.BytesIO()
     save(buffer, *content, **arrays)
     with atomic(path, "wb") as handle:
@@ -199,5 +199,5 @@ def _write_bytes(path: Path, save: Callable[..., None], *content: object, **arra
 
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
-    """One line per row; a cell is empty where its row has no such number (a test is made once)."""
+    """Write a line per row; a cell is empty where its row has no such number (a test is made once)."""
     write_rows(path, list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"], rows)
