@@ -117,7 +117,7 @@ def ran_of(configuration: Configuration, task: str, sizes: Iterable[object], tra
 
 
 def _length(training: TaskTraining) -> str:
-    """The length of a training in epochs; of generated data, whose epochs have no length of their own, in iterations."""
+    """The length of a training in epochs, or, of generated data, whose epochs have no length of their own, in steps."""
     if training.iterations_per_epoch:
         return f"{training.epochs * training.iterations_per_epoch:,} iterations"
     return f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
