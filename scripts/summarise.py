@@ -17,7 +17,7 @@ from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.results.evidence import Evidence
-from hidden_dynamics.results.record import COLUMNS, lines_of
+from hidden_dynamics.results.record import COLUMNS, line_of
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.statistics import table_of
 from hidden_dynamics.system.arguments import parser
@@ -32,7 +32,7 @@ def main() -> None:
 def summarise(configuration: Configuration, root: Path) -> None:
     """The three files of the runs under `root`."""
     paths, evidence = configuration.paths, Evidence.read(configuration, all_runs(configuration), root)
-    write_rows(root / paths.all_runs, COLUMNS, lines_of(evidence.runs))
+    write_rows(root / paths.all_runs, COLUMNS, map(line_of, evidence.runs))
     tables = {
         paths.statistics: table_of(configuration, evidence.runs),
         paths.comparisons: comparisons_of(load_artifacts(configuration).values(), evidence),

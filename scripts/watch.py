@@ -151,7 +151,7 @@ class Watch:
         name = record["spec"]["training"]["report"]["metric"]
         metric = self.configuration.metrics[name]
         numbers = {metric.title: metrics[-1][name]} if metrics else {}
-        if naive := best(baselines_of(record), name, metric.sign):
+        if naive := best(baselines_of(record["naive"]), name, metric.sign):
             numbers[f"naive, {naive[0]}"] = naive[1]
         unit = {"percent": " %", "one": ""}.get(metric.unit, f" {metric.unit}")
         return [f"{title}: {value * metric.factor:.{metric.decimals}f}{unit}" for title, value in numbers.items()]

@@ -40,6 +40,14 @@ def examples(count: int) -> hypothesis.settings:
     return hypothesis.settings(max_examples=count * hypothesis.settings.default.max_examples // 50)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def nothing_waits_for_the_disk() -> Iterator[None]:
+    """No test loses power: `os.fsync` is most of the time that restoring runs takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 def wait_until(condition: Callable[[], Any], seconds: float = 600.0) -> Any:
     """What `condition` gives once that is true; an error after so many seconds, which no machine should take."""
     deadline = time.monotonic() + seconds

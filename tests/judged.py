@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from made import make_run
 
-from hidden_dynamics.claims import judge, needed, readings
+from hidden_dynamics.claims import judge, kinds, needed
 from hidden_dynamics.claims.verdict import Verdict
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import resolve
@@ -98,6 +98,6 @@ def judged_of(evidence: Evidence, papers: Mapping[str, PaperClaims]) -> list[Ver
     with pytest.MonkeyPatch.context() as patch:
         for module in (judge, needed):
             patch.setattr(module, "load_claims", lambda: papers)
-        for kept in (readings._number, readings._smoothed):
+        for kept in (kinds._number, kinds._smoothed):
             kept.cache_clear()  # other runs may have lain in the same directories
         return judge.verdicts(evidence)

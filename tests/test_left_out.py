@@ -44,9 +44,7 @@ def test_a_task_that_is_run_by_name_has_runs_where_only_names_it(configured):
 def test_of_a_task_the_models_that_are_chosen_alone_have_runs(configured):
     only = ["physionet/ode_rnn", "adding/lstm", "adding", "physionet/latent_ode", "ptb/lstm", "mnist/lstm/128"]
     chosen = configured(scale="paper", only=only, leave_out=["ptb"], overrides={})
-    assert scale_notes(chosen)[2:] == [
-        "Left out by the user (leave_out): Penn Treebank; so there are no runs of ptb.",
-    ]
+    assert scale_notes(chosen)[2:] == ["Left out by the user (leave_out): Penn Treebank; so there are no runs of ptb."]
     ran = {(run.task, run.model, run.paper_size) for run in all_runs(chosen)}
     assert {model for task, model, _ in ran if task == "physionet"} == {"ode_rnn", "latent_ode"}
     assert len({model for task, model, _ in ran if task == "adding"}) > 2
@@ -73,11 +71,7 @@ def test_what_shows_nothing_else_is_not_made_and_is_named(configured):
 
 @pytest.mark.parametrize(
     ("name", "leave_out", "panels"),
-    [
-        ("momentumrnn_figure3", "mnist", 4),
-        ("momentumrnn_figure4", "adding", 1),
-        ("momentumrnn_figure7", "ptb", 7),
-    ],
+    [("momentumrnn_figure3", "mnist", 4), ("momentumrnn_figure4", "adding", 1), ("momentumrnn_figure7", "ptb", 7)],
 )
 def test_a_figure_has_the_panels_of_what_is_left(tmp_path, name, leave_out, panels):
     figure = FigureRuns(tmp_path, name, "evening", leave_out=[leave_out]).draw()

@@ -101,7 +101,7 @@ def test_of_speech_they_are_the_mean_the_frame_at_hand_and_ridge_regression(targ
     }
     measured = {name: task.evaluate(Answering(answer))["test_loss"] for name, answer in answers.items()}
     assert task.naive["test_loss"] == {name: pytest.approx(score, rel=1e-6) for name, score in measured.items()}
-    assert [*baselines_of({"naive": task.naive})["test_loss"]] == ["best constant", "repeating the frame"]
+    assert [*baselines_of(task.naive)["test_loss"]] == ["best constant", "repeating the frame"]
     assert task.test_set == {"size": 3, "positive": None}
 
 

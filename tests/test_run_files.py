@@ -128,11 +128,7 @@ def path(tmp_path):
 
 
 def test_rows_are_read_as_text(path):
-    assert read_rows(path) == [
-        {"a": "0.1", "b": 'x, "y"\nz'},
-        {"a": "", "b": "true"},
-        {"a": "2", "b": ""},
-    ]
+    assert read_rows(path) == [{"a": "0.1", "b": 'x, "y"\nz'}, {"a": "", "b": "true"}, {"a": "2", "b": ""}]
     path.unlink()
     with refused("missing.*run snakemake again", file=path):
         read_rows(path)

@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration.runs import all_runs, runs_on
 from hidden_dynamics.results import curves
 from hidden_dynamics.results.evidence import Evidence
-from hidden_dynamics.results.record import lines_of
+from hidden_dynamics.results.record import line_of
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import mean_band
@@ -65,7 +65,7 @@ def finished(tmp_path, configuration, figure):
 
 def rows_of(root, artifact):
     """The lines of its runs in runs.csv."""
-    return lines_of(Evidence.read(artifact.configuration, artifact.case_runs, root).runs)
+    return [line_of(run) for run in Evidence.read(artifact.configuration, artifact.case_runs, root).runs]
 
 
 def curve_of(root, artifact, panel, model):

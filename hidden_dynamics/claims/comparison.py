@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, paired, welch
+from hidden_dynamics.claims.statistics import Estimate, Sample, paired, welch
 from hidden_dynamics.configuration.runs import Case, resampled, seeds_are_blocks
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
-from hidden_dynamics.results.seeds import LEVEL, best
+from hidden_dynamics.results.seeds import FEWEST, LEVEL, best
 
 LEARNING = 0.05  # the level at which a model is called better than the best naive baseline
 WELCH, PAIRED, RESAMPLED = "Welch's t", "paired t", "corrected resampled t"
@@ -48,7 +48,7 @@ class Values:
 
     @property
     def failed(self) -> int:
-        """How many runs have no number."""
+        """The number of runs that have no number of the metric."""
         return sum(run.seed not in self.by_seed for run in self.runs)
 
     @property
@@ -67,11 +67,11 @@ class Comparison:
     """The lead of one case over another; above 0 where the first is better.
 
     Attributes:
+        n: values of both sides.
         difference: of the means, in the unit that is shown; nan where one has no value.
         low, high: its 95 % interval; nan, as p is, where a side has fewer than three values, or there is no spread.
         p: two-sided, not adjusted.
         test: that of p; "" where there is none.
-        n: values of both sides.
         unlearned: whether the side that is ahead is not shown to beat the best naive baseline.
         failed: how many runs of the side that is ahead have no number.
     """
@@ -79,36 +79,33 @@ class Comparison:
     one: Case
     other: Case
     metric: str
-    difference: float
-    low: float
-    high: float
-    p: float
-    test: str
     n: tuple[int, int]
-    unlearned: bool
-    failed: int
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    test: str = ""
+    unlearned: bool = False
+    failed: int = 0
 
 
 def compare(evidence: Evidence, one: Case, other: Case, metric: str) -> Comparison:
     """The lead of one case over another in a metric at the reported evaluations."""
     sides = values_of(evidence, one, metric), values_of(evidence, other, metric)
     blocks = seeds_are_blocks(evidence.configuration, one.task, one.model)
-    shared = of_shared_seeds(sides) if blocks else sides
-    n = len(shared[0].by_seed), len(shared[1].by_seed)
-    nan = math.nan
-    nothing = Comparison(one, other, metric, nan, nan, nan, nan, "", n, unlearned=False, failed=0)
-    if not all(n):
-        return nothing
-    lead = sides[0].sign * float(np.mean([*shared[0].by_seed.values()]) - np.mean([*shared[1].by_seed.values()]))
+    shown, sign = of_shared_seeds(sides) if blocks else sides, sides[0].sign
+    comparison = Comparison(one, other, metric, (len(shown[0].by_seed), len(shown[1].by_seed)))
+    if not all(comparison.n):
+        return comparison
+    lead = sign * float(np.mean([*shown[0].by_seed.values()]) - np.mean([*shown[1].by_seed.values()]))
     ahead = sides[0] if lead > 0 else sides[1]
-    found = replace(nothing, difference=lead, unlearned=ahead.learned is False, failed=ahead.failed)
+    comparison = replace(comparison, difference=lead, unlearned=ahead.learned is False, failed=ahead.failed)
     tests = estimates(sides, blocks)
-    if min(n) < FEWEST or not tests:
-        return found
+    if not tests:
+        return comparison
     test, estimate = next(iter(tests.items()))
-    way = sides[0].sign
-    low, high = sorted(way * end for end in estimate.interval(LEVEL))
-    return replace(found, low=low, high=high, p=estimate.p(), test=test)
+    low, high = sorted(sign * end for end in estimate.interval(LEVEL))
+    return replace(comparison, low=low, high=high, p=estimate.p(), test=test)
 
 
 def values_of(evidence: Evidence, case: Case, metric: str, at: Mapping[int, float] | None = None) -> Values:
@@ -138,7 +135,7 @@ def values_of(evidence: Evidence, case: Case, metric: str, at: Mapping[int, floa
 
 
 def of_shared_seeds(sides: Sequence[Values]) -> list[Values]:
-    """Both with the seeds of which both have a number, in one order."""
+    """The sides with the seeds of which both have a number, in one order."""
     seeds = [seed for seed in sides[0].by_seed if all(seed in side.by_seed for side in sides)]
     return [replace(side, by_seed={seed: side.by_seed[seed] for seed in seeds}) for side in sides]
 
@@ -150,15 +147,13 @@ def estimates(sides: Sequence[Values], blocks: bool) -> dict[str, Estimate]:
     Runs of one seed share initial weights, batches and noise, which correlate hardly (0.20 over the evening's pairs):
     Welch's t decides. Where a seed is a block, which has data of its own, the differences seed by seed do.
     """
-    found: dict[str, Estimate | None] = {}
-    if min(len(side.by_seed) for side in sides) >= FEWEST:
-        found[WELCH] = welch([side.sample for side in sides])
-    shared = of_shared_seeds(sides)
-    if len(shared[0].by_seed) >= FEWEST:
-        overlap = shared[0].overlap
-        by_seed = paired([list(side.by_seed.values()) for side in shared], overlap=overlap)
-        found[RESAMPLED if overlap else PAIRED] = by_seed
-    names = sorted(found, key=lambda name: (name == WELCH) == blocks)
-    if not names or found[names[0]] is None or (names[0] == WELCH) == blocks:
-        return {}  # without spread there is nothing to test with; nor where no three blocks have both models
-    return {name: estimate for name in names if (estimate := found[name])}
+    tests: dict[str, Estimate | None] = {}
+    enough = min(len(side.by_seed) for side in sides) >= FEWEST
+    tests[WELCH] = welch([side.sample for side in sides]) if enough else None
+    shared, by_seed = of_shared_seeds(sides), RESAMPLED if sides[0].overlap else PAIRED
+    pairs, enough = [list(side.by_seed.values()) for side in shared], len(shared[0].by_seed) >= FEWEST
+    tests[by_seed] = paired(pairs, overlap=sides[0].overlap) if enough else None
+    names = (by_seed, WELCH) if blocks else (WELCH, by_seed)
+    if tests[names[0]] is None:  # too few seeds, or no spread to test with
+        return {}
+    return {name: estimate for name in names if (estimate := tests[name])}

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.claims.comparison import WELCH
-from hidden_dynamics.claims.kinds import Result
-from hidden_dynamics.claims.readings import At
+from hidden_dynamics.claims.kinds import At, Result
 from hidden_dynamics.claims.statistics import Estimate
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.papers.claims import ClaimEntry, load_definitions
@@ -42,8 +41,8 @@ def over_items(configuration: Configuration, result: Result, entry: ClaimEntry, 
         return None
     kept = [_items(run, at == "last") for run in runs]
     share, weight = ARRAYS[metric]
-    shares = right(kept) if share == "class" else np.stack([own[share].astype(np.float64) for own in kept])
-    weights = np.stack([own[weight].astype(np.float64) for own in kept]) if weight else np.ones_like(shares)
+    shares = right(kept) if share == "class" else np.stack([items[share].astype(np.float64) for items in kept])
+    weights = np.stack([items[weight].astype(np.float64) for items in kept]) if weight else np.ones_like(shares)
     factor = configuration.metrics[metric].factor
     measured = np.array([value for side in result.shown for value in side.by_seed.values()]) / factor
     if not np.allclose(shares.sum(axis=1) / weights.sum(axis=1), measured, rtol=NEAR, atol=0):
@@ -56,18 +55,17 @@ def over_items(configuration: Configuration, result: Result, entry: ClaimEntry, 
 def _items(run: RunRecord, last: bool) -> Items:
     """A run's items at the evaluation that counts."""
     kept = run.files.items()
-    iteration = max(kept) if last or run.reported is None else run.reported.iteration
-    return kept[iteration]
+    return kept[max(kept) if last or run.reported is None else run.reported.iteration]
 
 
 def right(kept: Sequence[Items]) -> NDArray:
-    """Of each run and item whether the class that was said is right: (runs, n), 0 or 1.
+    """Whether each run's class for each item is right: (runs, n), 0 or 1.
 
-    What is kept is this class and the loss, minus the logarithm of the probability of the true one. So of the run that
-    gave this the most, the class is taken to be true: above a half, it is. Of networks that are seldom right, this is
-    too often.
+    The true class is not kept, but the loss is: minus the logarithm of its probability. The class of the run with the
+    lowest loss is taken to be true, as it is where that probability is above a half. Networks that are seldom right are
+    counted right too often.
     """
-    classes, losses = (np.stack([own[name] for own in kept]) for name in ("class", "loss"))
+    classes, losses = (np.stack([items[name] for items in kept]) for name in ("class", "loss"))
     truth = np.take_along_axis(classes, losses.argmin(axis=0)[None], axis=0)
     return (classes == truth).astype(np.float64)
 
@@ -75,7 +73,7 @@ def right(kept: Sequence[Items]) -> NDArray:
 def bootstrap_error(sides: Sequence[tuple[NDArray, NDArray]], paired: bool) -> float:
     """The standard deviation of a difference of means over seeds and items, both drawn anew.
 
-    Of n seeds n - 1 are drawn: then the variance over seeds alone is s²/n, as of a mean.
+    Of n seeds, n - 1 are drawn, so that the variance over seeds alone is s²/n, as of a mean.
 
     Args:
         sides: (shares, weights) of each, both (seeds, items); a seed's number is the ratio of their sums.

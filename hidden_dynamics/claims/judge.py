@@ -9,9 +9,8 @@ from scipy.stats import false_discovery_control
 
 from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.items import over_items
-from hidden_dynamics.claims.kinds import COUNTS, Analysis, Result, compared, tested
+from hidden_dynamics.claims.kinds import COUNTS, Analysis, At, Result, compared, tested
 from hidden_dynamics.claims.logs import log_columns
-from hidden_dynamics.claims.readings import At
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.claims.words import columns_of, effect_text, numbers_of, sentence_of
@@ -97,7 +96,7 @@ def _reaches(evidence: Evidence, entry: ClaimEntry) -> bool:
 
 
 def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
-    """Why there are no runs of a claim; "" where there are."""
+    """The reason why a claim has no runs; "" where it has."""
     configuration = evidence.configuration
     if entry.kind == "identity":
         return "" if evidence.gradients else "no gradients were measured"
@@ -113,7 +112,10 @@ def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
 
 def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis = COUNTS) -> list[Judged]:
     """The claims of a paper by one analysis, all of its family anew."""
-    results = [[] if standing.absent else _results(evidence, standing, analysis) for standing in standings]
+    results = [
+        [] if standing.absent else tested(evidence, standing.entry, _evaluation(standing, analysis), analysis)
+        for standing in standings
+    ]
     claims = list(zip(standings, results, strict=True))  # a test that was begun is in the family, whatever it shows
     family = [test for standing, tests in claims if standing.entry.dagger and not standing.reason for test in tests]
     p = [1.0 if test.p is None else test.p for test in family]
@@ -123,15 +125,13 @@ def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis 
     for standing, tests in claims:
         result = tests[0] if tests else Result()
         q = by_test.get(id(result))
-        judged.append(
-            Judged(standing, result, *outcome_of(standing, result, q), q, len(family) if q is not None else 0)
-        )
+        in_family = 0 if q is None else len(family)
+        judged.append(Judged(standing, result, *outcome_of(standing, result, q), q, in_family))
     return judged
 
 
-def _results(evidence: Evidence, standing: Standing, analysis: Analysis) -> list[Result]:
-    at = analysis.at if analysis.at and _has_evaluations(standing) else standing.at
-    return tested(evidence, standing.entry, at, analysis)
+def _evaluation(standing: Standing, analysis: Analysis) -> At:
+    return analysis.at if analysis.at and _has_evaluations(standing) else standing.at
 
 
 def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> tuple[Outcome, str]:
@@ -158,8 +158,8 @@ def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> 
 
 
 def _barred(entry: ClaimEntry, result: Result) -> str:
-    """Why nothing is said of a claim that is decided: the paper's own table denies it, or the side behind is known to
-    be broken, or has runs that did not finish."""
+    """The reason why a claim that is decided has no verdict: the paper's own table denies it, or the side behind is
+    known to be broken, or has runs that did not finish."""
     if entry.against_table:
         return "the paper’s own table denies the claim"
     behind = [
@@ -177,8 +177,8 @@ def _without(side: Values) -> str:
 
 
 def _agreeing(evidence: Evidence, standings: Sequence[Standing], judged: Sequence[Judged]) -> list[list[bool]]:
-    """Of each claim, whether each other analysis that can be made of it has the same outcome: the other test, the other
-    adjustment, other evaluations, each seed left out."""
+    """For each claim, whether each other analysis of it has the same outcome: the other test, the other adjustment,
+    other evaluations, each seed left out."""
     analyses = [
         Analysis(other_test=True),
         Analysis(adjustment="Benjamini–Hochberg"),
@@ -228,8 +228,7 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[boo
         **{name: getattr(judged, name) for name in ("outcome", "reason", "p_adjusted", "tests")},
     }
     robust = sum(agree) / len(agree) if agree else None
-    about = {"paper": paper, "deviations": standing.deviations, "robust": robust, "analyses": len(agree)}
-    verdict = Verdict(**about, **columns)
+    verdict = Verdict(paper=paper, deviations=standing.deviations, robust=robust, analyses=len(agree), **columns)
     earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
     verdict = verdict.model_copy(update={"earlier": "; ".join(earlier)})
     lengths = [run.iterations for side in result.sides for run in side.runs]

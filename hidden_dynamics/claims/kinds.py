@@ -1,16 +1,28 @@
-"""The kinds of claims: a test for each. docs/claims.md has the rules in words."""
+"""The kinds of claims: the numbers that each compares, one of each run, and its test.
+
+docs/claims.md has the rules in words.
+"""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
-from hidden_dynamics.claims.comparison import Values, estimates, of_shared_seeds
-from hidden_dynamics.claims.readings import At, best_of, sides_of, values_at
-from hidden_dynamics.claims.statistics import FEWEST, Estimate, equivalence
+import numpy as np
+from numpy.typing import NDArray
+
+from hidden_dynamics.claims.comparison import Values, estimates, of_shared_seeds, values_of
+from hidden_dynamics.claims.statistics import Estimate, equivalence
 from hidden_dynamics.configuration.runs import Case, seeds_are_blocks
-from hidden_dynamics.papers.claims import ClaimEntry, load_definitions
+from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_definitions
+from hidden_dynamics.results.curves import triangular_moving_average
 from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.seeds import FEWEST
+
+At = Literal["reported", "last", "mean"] | Iteration  # the evaluation whose number counts
+Sides = tuple[Values, Values]  # the subject's, the reference's
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,7 @@ COUNTS = Analysis()
 
 @dataclass(frozen=True)
 class Result:
-    """What a test says of a claim.
+    """The result of a test of a claim.
 
     Attributes:
         sides: the subject's values and the reference's; of `faster` logarithms of iterations.
@@ -71,7 +83,7 @@ class Result:
 
 
 def tested(evidence: Evidence, entry: ClaimEntry, at: At, analysis: Analysis) -> list[Result]:
-    """What the tests of a claim say: one for each subject, the weakest first."""
+    """The results of a claim's tests: one for each subject, the weakest first."""
     if analysis.without is not None:
         evidence = replace(
             evidence,
@@ -91,7 +103,10 @@ def compared(
     evidence: Evidence, entry: ClaimEntry, pair: tuple[Case, Case], at: At, analysis: Analysis = COUNTS
 ) -> Result:
     """Two means, by Welch's t; where a seed is a block, which has data of its own, by the differences seed by seed."""
-    sides = sides_of(evidence, entry, *pair, at)
+    if entry.kind == "faster":
+        sides = iterations(evidence, *pair)
+    else:
+        sides = values_at(evidence, entry, pair[0], at), values_at(evidence, entry, pair[1], at)
     blocks = all(seeds_are_blocks(evidence.configuration, case.task, case.model) for case in pair)
     tests = list(estimates(sides, blocks).items())
     shown = tuple(of_shared_seeds(sides)) if blocks else sides
@@ -127,7 +142,7 @@ def count(evidence: Evidence, entry: ClaimEntry) -> Result:
 
 
 def identity(evidence: Evidence) -> Result:
-    """What the paper derives is what autograd gives, at every step of every untrained cell, but for rounding."""
+    """The paper's derivative is that of autograd, at every step of every untrained cell, but for rounding."""
     exact, cells = load_definitions().exact, dict[tuple[str, str], list[tuple[bool, bool]]]()
     for row in evidence.gradients:
         equal = row.product_error <= exact, row.claimed_error <= exact
@@ -140,3 +155,74 @@ def identity(evidence: Evidence) -> Result:
         f"‖∂L/∂h_t‖ is {first.autograd:.3g} by autograd, {first.product:.3g} without and {first.claimed:.4g} with it"
     )
     return Result(supports=claimed == len(cells), reason=reason, test="identity in float64")
+
+
+# Numbers of runs
+
+
+def values_at(evidence: Evidence, entry: ClaimEntry, case: Case, at: At) -> Values:
+    """A claim's metric of a case's runs; "mean" is that of the last evaluations."""
+    metric = entry.shown_metric
+    if entry.measurement:  # what has no naive baseline
+        return values_of(evidence, case, metric)
+    if at == "reported":
+        values = values_of(evidence, case, metric)
+    else:
+        until = at.iteration if isinstance(at, Iteration) else at
+        finished = [run for run in evidence.of(case) if run.status == "finished"]
+        values = values_of(evidence, case, metric, {run.seed: _number(run.files, metric, until) for run in finished})
+    return values if values.naive else _gated(evidence, case, metric, values)
+
+
+def iterations(evidence: Evidence, subject: Case, reference: Case) -> Sides:
+    """log of the iterations to the lowest smoothed train loss that all finished runs of both reach."""
+    curves: list[dict[int, NDArray]] = [
+        {run.seed: _smoothed(run.files) for run in evidence.of(case) if run.status == "finished"}
+        for case in (subject, reference)
+    ]
+    level = max((float(curve.min()) for side in curves for curve in side.values()), default=math.nan)
+    sides = []
+    for case, losses in zip((subject, reference), curves, strict=True):
+        reached = {seed: math.log(1 + int(np.argmax(curve <= level))) for seed, curve in losses.items()}
+        sides.append(_gated(evidence, case, "train_loss", values_of(evidence, case, "train_loss", reached)))
+    return sides[0], sides[1]
+
+
+def _gated(evidence: Evidence, case: Case, metric: str, values: Values) -> Values:
+    """Values whose runs are held to the naive baselines by what they report: of the metric itself or else of the task's
+    first test metric that has some."""
+    known = next((run.naive for run in evidence.of(case)), {})
+    tests = (name for name in known if name.startswith("test_"))
+    held = metric if metric in known else next(tests, None)
+    if held is None:
+        return values
+    reported = values_of(evidence, case, held)
+    return replace(values, naive=reported.naive, baseline=reported.baseline, gains=reported.gains)
+
+
+def best_of(evidence: Evidence, entry: ClaimEntry, cases: Sequence[Case], at: At) -> Case:
+    """The case whose mean is the best; of one without a number the last."""
+    if len(cases) == 1:
+        return cases[0]
+    sides = {case: values_at(evidence, entry, case, at) for case in cases}
+    means = {case: side.sign * float(np.mean([*side.by_seed.values()])) for case, side in sides.items() if side.by_seed}
+    return max(means, key=lambda case: means[case], default=cases[0])
+
+
+@cache
+def _number(files: RunFiles, metric: str, until: int | str) -> float:
+    """A metric of a run: the train loss up to an iteration, the "last" evaluation, or the "mean" of the last ones; nan
+    where it has not been evaluated so often."""
+    definitions = load_definitions()
+    if isinstance(until, int):
+        return float(files.train_loss()[:until][-definitions.last_losses :].mean())
+    count = 1 if until == "last" else definitions.last_evaluations
+    measured = [row[metric] for row in files.metrics() if metric in row]
+    return float(np.mean(measured[-count:])) if len(measured) >= count else math.nan
+
+
+@cache
+def _smoothed(files: RunFiles) -> NDArray:
+    """(iterations,) the loss of every minibatch of a run, smoothed."""
+    losses = files.train_loss()
+    return triangular_moving_average(losses, max(1, round(load_definitions().smoothing * losses.size)))

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from hidden_dynamics.claims.statistics import FEWEST, Sample, welch
+from hidden_dynamics.claims.statistics import Sample, welch
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.claims import ClaimEntry
-from hidden_dynamics.papers.logs import Log, Point, load_logs, whole
-from hidden_dynamics.results.seeds import LEVEL
+from hidden_dynamics.papers.logs import Log, load_logs, whole
+from hidden_dynamics.results.seeds import FEWEST, LEVEL
 
 LogColumn = dict[str, str | float | None]
 
@@ -20,7 +20,9 @@ def log_columns(configuration: Configuration, paper: str, entry: ClaimEntry) -> 
         return {}
     epochs = set.intersection(*(set(whole(log)) for log in (*subjects, *references)))
     last = max(epochs)
-    subject, reference = (min((whole(log)[last] for log in logs), key=_mean) for logs in (subjects, references))
+    subject, reference = (
+        min((whole(log)[last] for log in logs), key=lambda point: point.mean) for logs in (subjects, references)
+    )
     text = f"{subject.split} loss, epoch {last}, N = {subject.size}, {subject.n} and {reference.n} runs"
     columns: LogColumn = {"logs": text, "logs_difference": subject.mean - reference.mean}
     estimate = welch([Sample(point.mean, point.sd, point.n) for point in (subject, reference)])
@@ -36,7 +38,3 @@ def _logs(configuration: Configuration, paper: str, entry: ClaimEntry, cases: Se
     logs = load_logs(f"{paper}/logs.yaml")
     of_cases = (logs.of_the_paper(configuration, Case(entry.logs.task, case.model, entry.logs.size)) for case in cases)
     return [log for log in of_cases if log]
-
-
-def _mean(point: Point) -> float:
-    return point.mean

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
 EPS = float(np.finfo(float).eps)
 
 
@@ -35,13 +34,13 @@ class Sample:
 
     @classmethod
     def of(cls, values: ArrayLike, overlap: float = 0.0) -> "Sample":
-        """Of two values or more, (n,)."""
+        """The sample of two values or more, (n,)."""
         array = np.asarray(values, dtype=np.float64)
         return cls(float(array.mean()), float(array.std(ddof=1)), array.size, overlap)
 
     @property
     def variance(self) -> float:
-        """Of the mean."""
+        """The variance of the mean."""
         return self.std**2 * (1 / self.n + self.overlap)
 
 

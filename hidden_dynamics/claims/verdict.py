@@ -1,18 +1,17 @@
 """The verdict on a headline claim, flat: a line of results/<scale>/claims.csv. Quick to import."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from hidden_dynamics.results.measured import read_measured
-from hidden_dynamics.results.rows import as_text, write_rows
+from hidden_dynamics.results.rows import as_text, read_typed, write_rows
 
 
 class Outcome(Enum):
-    """What was found of a claim, with the sentence that says so."""
+    """The outcome of a claim, with the sentence that says it."""
 
     REPRODUCED = "reproduced", "At the paper’s own settings the claim is reproduced."
     CONTRADICTED = "contradicted", "At the paper’s own settings the claim is contradicted."
@@ -113,7 +112,7 @@ class Verdict(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _nothing_is_the_default(cls, columns: dict[str, Any]) -> dict[str, Any]:
+    def _nothing_is_the_default(cls, columns: Mapping[str, object]) -> dict[str, object]:
         return {name: value for name, value in columns.items() if value is not None}
 
     def row(self) -> dict[str, str]:
@@ -127,4 +126,4 @@ def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
 
 def read_verdicts(path: Path) -> list[Verdict]:
     """The verdicts of a file; a `UserError` that names file and line where it is missing or damaged."""
-    return list(read_measured(path, Verdict))
+    return read_typed(path, Verdict)

@@ -66,7 +66,7 @@ def _names(configuration: Configuration, entry: ClaimEntry, result: Result) -> d
 
 
 def numbers_of(entry: ClaimEntry, result: Result) -> dict[str, Any]:
-    """Both sides and their difference; of `faster` iterations, by geometric means, and their ratio."""
+    """The columns of both sides and their difference; of `faster` iterations, by geometric means, and their ratio."""
     if len(result.shown) < 2:
         return {"test": result.test}
     exp = math.exp if entry.kind == "faster" else float
@@ -107,12 +107,12 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
 
 
 def _gain(side: Values, scores: Mapping[int, float]) -> float:
-    """By how much runs are ahead of a baseline's scores by seed, in the mean."""
+    """The sum of the leads of runs over a baseline's scores by seed."""
     return sum(side.sign * (value - scores[seed]) for seed, value in side.by_seed.items() if seed in scores)
 
 
 def _printed(configuration: Configuration, paper: str, entry: ClaimEntry) -> dict[str, Any]:
-    """What the paper prints: the subject's number, and the best of the references'."""
+    """The printed numbers: the subject's, and the best of the references'."""
     if entry.published is None:
         return {"printed": entry.printed}
     metric = configuration.metrics[entry.shown_metric]
@@ -123,11 +123,11 @@ def _printed(configuration: Configuration, paper: str, entry: ClaimEntry) -> dic
         return published.number(task, case.model, case.size, entry.shown_metric, metric.better)
 
     subjects, references = (
-        [one for case in cases if (one := number(case))] for cases in (entry.subjects, entry.references)
+        [printed for case in cases if (printed := number(case))] for cases in (entry.subjects, entry.references)
     )
     if not subjects or not references:
         return {}
-    subject, reference = subjects[0], max(references, key=lambda one: metric.sign * one.value)
+    subject, reference = subjects[0], max(references, key=lambda printed: metric.sign * printed.value)
     text = f"{_number_text(subject)} against {_number_text(reference)}"
     return {"printed": text, "printed_difference": round(subject.value - reference.value, 9)}
 
@@ -147,7 +147,7 @@ def sentence_of(verdict: Verdict, part: str, iteration: int | None) -> str:
         part: "after 13 of 150 epochs", where the claim is of the first part of the paper's schedule.
         iteration: whose loss counts, where the claim names one: it, or the last of shorter runs.
     """
-    numbers, reason = _found(verdict), verdict.reason[:1].upper() + verdict.reason[1:]
+    numbers, reason = _means(verdict), verdict.reason[:1].upper() + verdict.reason[1:]
     if verdict.outcome is Outcome.NOT_RUN:
         return f"No verdict: {verdict.reason}. So far: {numbers}." if numbers else ""
     when = f"At iteration {iteration:,}: " if iteration else ""
@@ -163,13 +163,13 @@ def _verb(verdict: Verdict) -> str:
     return VERBS.get(verdict.outcome, "") if verdict.kind == "better" else ""
 
 
-def _found(verdict: Verdict) -> str:
+def _means(verdict: Verdict) -> str:
     """Both means, and p: "MomentumLSTM 61.31 is not told apart from LSTM 60.50, p = 0.68 (Holm: 1)"."""
-    one, other, ratio = verdict.subject_mean, verdict.reference_mean, verdict.kind == "faster"
-    if one is None or other is None:
+    subject, reference, ratio = verdict.subject_mean, verdict.reference_mean, verdict.kind == "faster"
+    if subject is None or reference is None:
         return ""
-    digits = 0 if ratio else verdict.decimals
-    sides = [f"{label} {mean:,.{digits}f}" for label, mean in ((verdict.subject, one), (verdict.reference, other))]
+    digits, labelled = 0 if ratio else verdict.decimals, ((verdict.subject, subject), (verdict.reference, reference))
+    sides = [f"{label} {mean:,.{digits}f}" for label, mean in labelled]
     p = "" if verdict.p is None else f", p = {_plain(verdict.p, 2)}"
     adjusted = "" if verdict.p_adjusted is None else f" (Holm: {_plain(verdict.p_adjusted, 2)})"
     compared = f" {_verb(verdict) or 'against'} ".join(sides)
@@ -185,5 +185,5 @@ def effect_text(difference: float | None, low: float | None, high: float | None,
     """ "+0.005 (−0.001 to +0.012)"; "" without a difference."""
     if difference is None:
         return ""
-    own, *ends = (f"{value:+.{digits}f}".replace("-", "−") for value in (difference, low, high) if value is not None)
-    return f"{own} ({' to '.join(ends)})" if len(ends) == 2 else own
+    text, *ends = (f"{value:+.{digits}f}".replace("-", "−") for value in (difference, low, high) if value is not None)
+    return f"{text} ({' to '.join(ends)})" if len(ends) == 2 else text

@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class PaperFindings:
-    """What was found of a paper's headline claims.
+    """The findings on a paper's headline claims.
 
     Attributes:
         columns: those in which any line says something.
@@ -53,66 +53,58 @@ class PaperFindings:
     others: Sequence[tuple[Sequence[str], str, str]]
 
 
-@dataclass(frozen=True)
-class Exploratory:
-    """How many comparisons are in comparisons.csv, how many have a p, how many of these a q below `FALSE`."""
-
-    made: int
-    tested: int
-    clear: int
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"{self.made} rows of tables are compared with their baselines, {self.tested} by a test: {self.clear} have "
-            f"q < {FALSE}, the share of false ones to be expected. None is a verdict."
-        )
-
-
 def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]:
-    """What was found of each paper, from the verdicts of the configured scale and of that which it shows beside it.
+    """The findings of each paper, from the verdicts of the configured scale and of that which it shows beside it.
 
     Args:
         root: where the results directory is, and the publications.
 
     Raises:
-        UserError: the verdicts are missing or damaged.
+        UserError: verdicts are missing or damaged.
     """
     verdicts = read_verdicts(root / configuration.paths.verdicts)
     path = configuration.verdicts_beside
-    small = {(one.paper, one.id): one for one in read_verdicts(root / path)} if path and (root / path).is_file() else {}
+    beside = read_verdicts(root / path) if path and (root / path).is_file() else []
+    small = {(verdict.paper, verdict.id): verdict for verdict in beside}
     ours = SMALL if configuration.scale.directions else OURS
     titles = {name: content.paper.title for name, content in load_claims().items()}
-    return [
-        _paper(name, titles.get(name, name), ours, [one for one in verdicts if one.paper == name], small)
-        for name in dict.fromkeys(verdict.paper for verdict in verdicts)
-    ]
+    papers: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        papers.setdefault(verdict.paper, []).append(verdict)
+    return [_paper(name, titles.get(name, name), ours, of_paper, small) for name, of_paper in papers.items()]
 
 
-def exploratory_of(configuration: Configuration, root: Path) -> Exploratory:
+def exploratory_sentence(configuration: Configuration, root: Path) -> str:
+    """The numbers of comparisons in comparisons.csv, of those with a p, and of those with a q below `FALSE`."""
     rows = read_rows(root / configuration.paths.comparisons)
-    found = [float(row["q"]) for row in rows if row["q"]]
-    return Exploratory(len(rows), len(found), sum(q < FALSE for q in found))
+    q = [float(row["q"]) for row in rows if row["q"]]
+    clear = sum(value < FALSE for value in q)
+    return (
+        f"{len(rows)} rows of tables are compared with their baselines, {len(q)} by a test: {clear} have "
+        f"q < {FALSE}, the share of false ones to be expected. None is a verdict."
+    )
 
 
 def _paper(
     name: str, title: str, ours: str, verdicts: Sequence[Verdict], small: Mapping[tuple[str, str], Verdict]
 ) -> PaperFindings:
-    cells = {one.id: _cells(one, ours, small.get((name, one.id))) for one in verdicts}
-    shown = [one for one in verdicts if _ran(one) or cells[one.id][LOGS] or cells[one.id].get(SMALL)]
     not_run: dict[str, list[str]] = {}
-    others: dict[tuple[str, str], list[str]] = {}
+    critics: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], str] = {}
-    for one in verdicts:
-        if _ran(one):
-            first.setdefault((one.ran, one.remark), one.id)
+    lines: list[Finding] = []
+    for verdict in verdicts:
+        texts = _cells(verdict, ours, small.get((name, verdict.id)))
+        if _ran(verdict):
+            first.setdefault((verdict.ran, verdict.remark), verdict.id)
         else:
-            not_run.setdefault(one.reason, []).append(one.id)
-        if one.critic and ours != SMALL:
-            others.setdefault((one.critic, one.critic_address), []).append(one.id)
-    lines = [Finding(one, cells[one.id], _said(one, first)) for one in shown]
+            not_run.setdefault(verdict.reason, []).append(verdict.id)
+        if _ran(verdict) or texts[LOGS] or texts.get(SMALL):
+            lines.append(Finding(verdict, texts, _said(verdict, first)))
+        if verdict.critic and ours != SMALL:
+            critics.setdefault((verdict.critic, verdict.critic_address), []).append(verdict.id)
     columns = [column for column in (lines[0].cells if lines else ()) if any(line.cells[column] for line in lines)]
-    return PaperFindings(name, title, columns, lines, not_run, [(ids, *about) for about, ids in others.items()])
+    others = [(ids, says, address) for (says, address), ids in critics.items()]
+    return PaperFindings(name, title, columns, lines, not_run, others)
 
 
 def _ran(verdict: Verdict) -> bool:
@@ -127,33 +119,6 @@ def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
     leader = first[verdict.ran, verdict.remark]
     ran = f"Ran: {verdict.ran if leader == verdict.id else f'as {leader}'}." if verdict.ran else ""
     return " ".join(filter(None, (verdict.sentence, ran, verdict.remark if leader == verdict.id else "")))
-
-
-COLUMNS: dict[str, Callable[[Verdict], str]] = {
-    "Claim": lambda one: f"{one.id}{'†' * one.dagger} {one.says}",
-    "Printed": lambda one: one.printed,
-    "": lambda one: _ours(one),
-    "Less the control": lambda one: _control(one),
-    LOGS: lambda one: _logged(one),
-    SMALL: lambda one: "",
-    "Classical": lambda one: one.classical,
-    "Verdict, robust, planned": lambda one: _judged(one),
-}
-
-
-def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
-    """The texts of a line by column.
-
-    Args:
-        ours: the heading of our own runs.
-        small: the verdict of small data.
-    """
-    cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
-    if ours == SMALL:
-        cells[LOGS] = ""  # they are of the paper's data
-    if small and _ran(small) and small.deviations:
-        cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
-    return cells
 
 
 def _ours(verdict: Verdict) -> str:
@@ -173,7 +138,7 @@ def _control(verdict: Verdict) -> str:
 
 
 def _logged(verdict: Verdict) -> str:
-    """Of losses, whatever the claim's metric is."""
+    """The difference in the authors' logs, which is one of losses whatever the claim's metric is."""
     loss = verdict.model_copy(update={"kind": "better", "unit": "", "decimals": LOSS_DECIMALS})
     return _named(_effect(loss, (verdict.logs_difference, verdict.logs_low, verdict.logs_high)), verdict.logs)
 
@@ -195,3 +160,25 @@ def _named(name: str, text: str) -> str:
 def _judged(verdict: Verdict) -> str:
     agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses} agree"
     return "; ".join(filter(None, (verdict.outcome.value, agree, PLANNED[verdict.plan])))
+
+
+COLUMNS: dict[str, Callable[[Verdict], str]] = {  # "": our own runs, headed by their scale
+    "Claim": lambda verdict: f"{verdict.id}{'†' * verdict.dagger} {verdict.says}",
+    "Printed": lambda verdict: verdict.printed,
+    "": _ours,
+    "Less the control": _control,
+    LOGS: _logged,
+    SMALL: lambda verdict: "",
+    "Classical": lambda verdict: verdict.classical,
+    "Verdict, robust, planned": _judged,
+}
+
+
+def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
+    """The texts of a line by column; `ours` is the heading of our own runs, `small` the verdict of small data."""
+    cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
+    if ours == SMALL:
+        cells[LOGS] = ""  # they are of the paper's data
+    if small and _ran(small) and small.deviations:
+        cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
+    return cells

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from hidden_dynamics.artifacts import left_out_note
 from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.pages.findings import exploratory_of, findings_of
+from hidden_dynamics.pages.findings import exploratory_sentence, findings_of
 from hidden_dynamics.pages.sections import Files, Section, papers_of, section_of, stand_ins
 from hidden_dynamics.papers.deviations import listed
 from hidden_dynamics.results.rows import Row, read_rows
@@ -48,7 +48,7 @@ def index_page(configuration: Configuration, root: Path, published: Files | None
                 (section, sentence(section, root)) for section in pictures([*itertools.chain(*sections.values())])
             ],
             findings=findings_of(configuration, root),
-            exploratory=exploratory_of(configuration, root),
+            exploratory=exploratory_sentence(configuration, root),
             provenance=_provenance(configuration, read_rows(root / configuration.paths.all_runs)),
             left_out=left_out_note(configuration),
         )
@@ -72,7 +72,7 @@ def sentence(section: Section, root: Path) -> str:
 
 
 def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, Any]:
-    """Of all runs: `scale` in words, and the numbers of `tasks`, of those `replaced` by stand-ins, and of `runs`."""
+    """The facts of all runs: `scale` in words; numbers of `tasks`, of those `replaced` by stand-ins, and of `runs`."""
     tasks = {run["task"]: None for run in runs}
     versions = {f"{name} {version}" for run in runs for name, version in json.loads(run["versions"]).items()}
     return {

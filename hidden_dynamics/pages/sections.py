@@ -19,7 +19,7 @@ Files = Mapping[str, bytes]  # by path
 
 
 class DrawnTable(BaseModel):
-    """What hidden_dynamics.artifacts.tables.json_text writes; a column is (group, name)."""
+    """A table as hidden_dynamics.artifacts.tables.json_text writes it; a column is (group, name)."""
 
     title: str
     columns: list[tuple[str, str]]
@@ -28,7 +28,7 @@ class DrawnTable(BaseModel):
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """Each group of columns beside one another, and of how many it is; none where no column has one."""
+        """The groups of adjacent columns, each with its number of columns; none where no column has a group."""
         groups: list[tuple[str, int]] = []
         for name, _ in self.columns:
             if groups and groups[-1][0] == name:
@@ -39,7 +39,7 @@ class DrawnTable(BaseModel):
 
 
 class DrawnFigure(BaseModel):
-    """What hidden_dynamics.artifacts.sheet.save writes; `instead` says why there is no picture, where there is none."""
+    """A figure as hidden_dynamics.artifacts.sheet.save writes it; `instead` is the sentence in place of a picture."""
 
     heading: str
     instead: str
@@ -92,7 +92,8 @@ def papers_of(configuration: Configuration) -> list[Paper]:
 
 
 def section_of(artifact: Artifact, root: Path, published: Files | None) -> Section:
-    """
+    """The section of an artifact, from the files that were drawn.
+
     Args:
         root: where the results directory is.
         published: the files beside the page, by path; None: it has the pictures in itself.

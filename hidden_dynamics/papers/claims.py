@@ -34,7 +34,7 @@ METRICS = {"faster": "train_loss", "count": "parameters"}  # of kinds that name 
 
 
 class Definitions(Entry):
-    """What the tests of claims share.
+    """The constants that the tests of claims share.
 
     Attributes:
         smoothing: the share of a run's iterations under the triangle that smooths a train loss.
@@ -87,7 +87,7 @@ class Earlier(Entry):
 
 
 class Critic(Entry):
-    """What others say of a claim, and where."""
+    """An objection of others to a claim, and its address."""
 
     says: Text
     address: Text
@@ -172,16 +172,16 @@ class ClaimEntry(Entry):
 
     @property
     def before(self) -> "list[tuple[str, ClaimEntry]]":
-        """What earlier runs are, and the claim as it is asked of these."""
-        changes = (
-            {"task": one.task, "size": one.size or self.size, "at": "reported", "control": None} for one in self.earlier
-        )
-        entries = (self.model_copy(update={**change, "earlier": []}) for change in changes)
-        return [(one.says, entry) for one, entry in zip(self.earlier, entries, strict=True)]
+        """The earlier runs: what they are, and the claim as it is asked of them."""
+        entries = []
+        for runs in self.earlier:
+            changes = {"task": runs.task, "size": runs.size or self.size, "at": "reported", "control": None}
+            entries.append((runs.says, self.model_copy(update=changes | {"earlier": []})))
+        return entries
 
     @property
     def cases(self) -> list[Case]:
-        """All of them, each once."""
+        """The cases of the claim, its control and its earlier runs, each once."""
         earlier = [case for _, entry in self.before for case in entry.cases]
         return list(dict.fromkeys([*self.subjects, *self.references, *self.controls, *earlier]))
 

@@ -4,30 +4,16 @@ What deviates is not held to what the paper prints or claims.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, cast
+from typing import cast
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Training as TaskTraining
 from hidden_dynamics.configuration.spec import Training, length_matters
 from hidden_dynamics.papers.published import datasets_of, published_task
+from hidden_dynamics.results.measured import OfCase
+from hidden_dynamics.results.record import RunRecord
 
-
-class Ran(Protocol):
-    """A run or a measurement: its task, sizes and data, as hidden_dynamics.results.record.RunRecord has them."""
-
-    @property
-    def task(self) -> str: ...
-    @property
-    def size(self) -> int | str | None: ...
-    @property
-    def paper_size(self) -> int | str | None: ...
-    @property
-    def dataset(self) -> str: ...
-    @property
-    def dataset_title(self) -> str: ...
-    @property
-    def stand_in_for(self) -> str | None: ...
-
+Ran = RunRecord | OfCase  # a run, or a measurement of a model
 
 # How the keys of a task are called that scale or user changed; "" where a change is no deviation, or is said otherwise.
 # A variant is none: the released one is the authors' own.
@@ -61,8 +47,8 @@ def deviations(
 
 
 def original_of(configuration: Configuration, run: Ran) -> str | None:
-    """The title of the data that a run's stand in for, or that they are a reduced form of; None of the paper's. A task
-    of the user's own stands in where papers have it on other datasets alone."""
+    """The title of the paper's data where a run's stand in for them, or are a reduced form of them; else None. A user's
+    own task stands in where papers have it on other datasets alone."""
     papers = datasets_of(published_task(configuration, run.task))
     original = run.stand_in_for or next(iter(papers if run.dataset not in papers else ()), None)
     return configuration.title_of(original) if original else configuration.reduced(run.task)
@@ -93,19 +79,19 @@ def changed_words(configuration: Configuration, tasks: Iterable[str], trained: b
 
 def first_part(configuration: Configuration, task: str) -> str:
     """ "after 2 of 150 epochs" of a training that is the first part of the paper's own; "" of another."""
-    own, papers = (
+    ours, papers = (
         cast(Training, tasks[task].training.given()) for tasks in (configuration.tasks, configuration.papers_tasks)
     )
-    if {**own, "epochs": 0} != {**papers, "epochs": 0} or length_matters(own) or length_matters(papers):
+    if {**ours, "epochs": 0} != {**papers, "epochs": 0} or length_matters(ours) or length_matters(papers):
         return ""
-    return f"after {own['epochs']} of {papers['epochs']} epochs" if own["epochs"] < papers["epochs"] else ""
+    return f"after {ours['epochs']} of {papers['epochs']} epochs" if ours["epochs"] < papers["epochs"] else ""
 
 
 def _title_says_it(configuration: Configuration, task: str) -> bool:
     """Whether the data differ from the paper's in nothing that their title does not name."""
-    own, papers = configuration.tasks[task], configuration.papers_tasks[task]
-    differing = {name for name in {*own.data, *papers.data} if own.data.get(name) != papers.data.get(name)}
-    return own.dataset == papers.dataset and differing <= set(configuration.datasets[own.dataset].in_title)
+    ours, papers = configuration.tasks[task], configuration.papers_tasks[task]
+    differing = {name for name in {*ours.data, *papers.data} if ours.data.get(name) != papers.data.get(name)}
+    return ours.dataset == papers.dataset and differing <= set(configuration.datasets[ours.dataset].in_title)
 
 
 def ran_of(configuration: Configuration, task: str, sizes: Iterable[object], trained: bool = True) -> str:
@@ -116,21 +102,21 @@ def ran_of(configuration: Configuration, task: str, sizes: Iterable[object], tra
         sizes: the paper's.
         trained: as for `deviations`.
     """
-    own, papers = configuration.tasks[task], configuration.papers_tasks[task]
+    ours, papers = configuration.tasks[task], configuration.papers_tasks[task]
     units = [size for size in sizes if isinstance(size, int)]
     title, whole = configuration.title_as_run(task), papers.title
     pairs = [(title, "" if title.startswith(whole) else whole)]  # a title says how its data are reduced
     if units:
-        sized = [own.sizes.get(size, size) for size in units], units
-        pairs.append((f"N = {listed(list(map(str, sized[0])))}", f"N = {listed(list(map(str, sized[1])))}"))
+        run_units = [ours.sizes.get(size, size) for size in units]
+        pairs.append((f"N = {listed(list(map(str, run_units)))}", f"N = {listed(list(map(str, units)))}"))
     if trained:
-        pairs.append((_length(own.training), _length(papers.training)))
-    replaced = ", ".join(theirs for ours, theirs in pairs if theirs not in (ours, ""))
-    return ", ".join(ours for ours, _ in pairs) + (f" [{replaced}]" if replaced else "")
+        pairs.append((_length(ours.training), _length(papers.training)))
+    replaced = ", ".join(printed for ran, printed in pairs if printed not in (ran, ""))
+    return ", ".join(ran for ran, _ in pairs) + (f" [{replaced}]" if replaced else "")
 
 
 def _length(training: TaskTraining) -> str:
-    """How long a training is: of generated data, whose epochs have no length of their own, in iterations."""
+    """The length of a training in epochs, or, of generated data, whose epochs have no length of their own, in steps."""
     if training.iterations_per_epoch:
         return f"{training.epochs * training.iterations_per_epoch:,} iterations"
     return f"{training.epochs} epoch{'s' * (training.epochs != 1)}"

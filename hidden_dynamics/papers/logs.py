@@ -100,12 +100,11 @@ def _logged(configuration: Configuration, about: About, task: str, log: Log) -> 
     first, models = log[0], configuration.papers_tasks[task].models
     if first.model not in models or first.size not in models[first.model].run_sizes:
         return None
-    found = _settings(resolve(_authors(configuration), *Case(task, first.model, first.size), 0))
-    for name in NAMED:
-        found |= {name: getattr(first, name)} if name in found else {}
+    settings = _settings(resolve(_authors(configuration), *Case(task, first.model, first.size), 0))
+    settings |= {name: getattr(first, name) for name in NAMED if name in settings}
     if task in about.clipping and not first.clipped:
-        found.pop("training.clip_norm", None)
-    return found
+        settings.pop("training.clip_norm", None)
+    return settings
 
 
 def _authors(configuration: Configuration) -> Configuration:
@@ -115,15 +114,15 @@ def _authors(configuration: Configuration) -> Configuration:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """What fixes a run's course, by dotted place: its specification without seed, epochs and names of variants."""
+    """The settings that fix a run's course, by dotted place: no seed, epochs or names of variants."""
     spec = {name: part for name, part in run.spec.items() if name not in ("seed", "variants", "hyperparameters")}
-    found = _flat(spec) | _flat(run.spec["hyperparameters"])
-    return {name: value for name, value in found.items() if name != "training.epochs"}
+    settings = _flat(spec) | _flat(run.spec["hyperparameters"])
+    return {name: value for name, value in settings.items() if name != "training.epochs"}
 
 
 def _flat(parts: Mapping[str, object], place: str = "") -> dict[str, Any]:
-    """What nested mappings hold, by dotted place; without what is None."""
-    found: dict[str, Any] = {}
+    """The values in nested mappings that are not None, by dotted place."""
+    flat: dict[str, Any] = {}
     for name, part in parts.items():
-        found |= _flat(part, f"{place}{name}.") if isinstance(part, Mapping) else {f"{place}{name}": part}
-    return {name: part for name, part in found.items() if part is not None}
+        flat |= _flat(part, f"{place}{name}.") if isinstance(part, Mapping) else {f"{place}{name}": part}
+    return {name: part for name, part in flat.items() if part is not None}

@@ -96,12 +96,12 @@ class Published:
 
     @property
     def note(self) -> str:
-        """What changes how its numbers are to be read: a table of them says it."""
+        """A remark that changes how its numbers are to be read; every table of them shows it."""
         return self.content.get("note", "")
 
     @property
     def notes(self) -> list[str]:
-        """What else is known of its numbers."""
+        """Further remarks on its numbers."""
         return self.content.get("notes", [])
 
     @property
@@ -126,28 +126,25 @@ class Published:
 
     def row(self, model: str, size: Size, task: str | None = None) -> dict[str, Any] | None:
         """The row of a model at a size and, in files that have rows by task, on a task."""
-        found = (row for row in self.rows if row["model"] == model and row.get("size") in (None, size))
-        return next((row for row in found if task is None or row["task"] == task), None)
+        rows = (row for row in self.rows if row["model"] == model and row.get("size") in (None, size))
+        return next((row for row in rows if task is None or row["task"] == task), None)
 
     def grid(self, task: str, model: str, metric: str) -> GridRow | None:
-        found = (row for row in self.rows if (row["task"], row["model"], row["metric"]) == (task, model, metric))
-        return next((GridRow(**row) for row in found), None)
+        rows = (row for row in self.rows if (row["task"], row["model"], row["metric"]) == (task, model, metric))
+        return next((GridRow(**row) for row in rows), None)
 
     def all_of(self, task: str, model: str, size: Size, metric: str) -> list[Number]:
-        """Each number that is printed of one thing: the paper's own, then those that it quotes."""
+        """The numbers printed of a case and metric: the paper's own, then those that it quotes."""
         sought = (task, model, metric)
         return [n for n in self.numbers if (n.task, n.model, n.metric) == sought and n.size in (None, size)]
 
     def number(self, task: str, model: str, size: Size, metric: str, better: str) -> Number | None:
-        """The paper's own number, or else the best that it quotes; None where it prints none.
-
-        Args:
-            better: "higher" or "lower".
-        """
-        found = self.all_of(task, model, size, metric)
-        own = [number for number in found if not number.references]
+        """The paper's own number, or else the best that it quotes (better: "higher" or "lower"); None where it prints
+        none."""
+        numbers = self.all_of(task, model, size, metric)
         best = max if better == "higher" else min
-        return own[0] if own else best(found, key=lambda number: number.value, default=None)
+        quoted = best(numbers, key=lambda number: number.value, default=None)
+        return next((number for number in numbers if not number.references), quoted)
 
 
 @functools.cache
@@ -167,9 +164,9 @@ def _numbers(content: Mapping[str, Any]) -> Iterator[Number]:
     for row in content["rows"]:
         model, size = row["model"], row.get("size")
         if kind == "results":
-            for task, metric, own in _by_task_and_metric(row["values"]):
-                about = own.get("runs"), own.get("maximum", False), own.get("quoted", "")
-                yield Number(task, model, size, metric, own["mean"], own.get("std"), *about)
+            for task, metric, cell in _by_task_and_metric(row["values"]):
+                kind_of_mean = cell.get("runs"), cell.get("maximum", False), cell.get("quoted", "")
+                yield Number(task, model, size, metric, cell["mean"], cell.get("std"), *kind_of_mean)
             for task, metric, items in _by_task_and_metric(row.get("literature", {})):
                 for item in items:
                     yield Number(task, model, size, metric, item["value"], references=tuple(item["keys"]))

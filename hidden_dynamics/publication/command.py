@@ -11,7 +11,7 @@ SETTINGS = ("scale", "seeds", "device", "precision", "variants", "overrides", "l
 
 
 def settings_of(configuration: Configuration) -> dict[str, Any]:
-    """Those of `SETTINGS` that are given."""
+    """The `SETTINGS` that are given, by name."""
     given = configuration.settings.given()
     return {name: given[name] for name in SETTINGS if name in given}
 

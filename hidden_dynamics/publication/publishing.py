@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -22,12 +22,12 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
 from hidden_dynamics.pages.sections import figure_of, papers_of
 from hidden_dynamics.publication.command import settings_of
-from hidden_dynamics.publication.findings import findings_page
-from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
+from hidden_dynamics.publication.texts import findings_page, readme
 from hidden_dynamics.results.archives import archives, packed, record_of, write
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import COLUMNS, RunRecord, line_of
+from hidden_dynamics.results.rows import csv_text
 from hidden_dynamics.results.run_files import RECORD
 from hidden_dynamics.system.files import ROOT, naming_the_disk
 
@@ -54,7 +54,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     files = {
         "findings.md": findings_page(configuration, list(runs.values()), root).encode(),
         "README.md": readme(configuration, list(runs.values()), artifacts).encode(),
-        "runs.csv": _csv(map(run_row, runs.values())),
+        "runs.csv": csv_text(RUN_COLUMNS, map(run_row, runs.values())).encode(),
         **{f"{name}.csv": (root / path).read_bytes() for name, path in summaries.items()},
         **{path: content for one in made for path, content in _drawn(one, root).items()},
         **{"/".join(Path(path).parts[-2:]): _measured(root / path, configuration) for path in dict.fromkeys(measured)},
@@ -85,7 +85,7 @@ def _configuration(configuration: Configuration) -> dict[str, bytes]:
 
 
 def place_of(artifact: Artifact) -> str:
-    """In the publication, the file of the table, or of the figure's notes."""
+    """The file in the publication of a table, or of a figure's notes."""
     return f"{artifact.form}s/{artifact.name}.md"
 
 
@@ -109,14 +109,6 @@ def reduced(path: Path, width: int, colours: int) -> bytes:
     buffer = io.BytesIO()
     small.quantize(colours, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
-
-
-def _csv(rows: Iterable[Mapping[str, str]]) -> bytes:
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, RUN_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue().encode()
 
 
 def _measured(path: Path, configuration: Configuration) -> bytes:
@@ -174,7 +166,7 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
 
 
 def _refuse(directory: Path, runs: bytes) -> None:
-    """Where the directory has what its description does not name, or runs that are not among these."""
+    """Refuse a directory with files that its description does not name, or with runs that are not among these."""
     published = Publication(directory)
     there = sorted(path for path in [directory, *directory.rglob("*")] if path.exists() and not path.is_dir())
     others = [path for path in there if path.relative_to(directory).as_posix() not in published.entities]

@@ -147,13 +147,13 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
 
 
 def refusal(configuration: Configuration, name: str, record: Mapping[str, Any], root: Path) -> str:
-    """Why a run is none of what is configured, coded and prepared now: "of other code"; "" where it is one."""
+    """Why a published run cannot be put back ("of other code"); "" where it can."""
     task, sized_model, seed = name.split("/")
     try:
         run = find(configuration, task, sized_model, int(seed.removeprefix("seed")))
     except UserError:
         return "not configured"
-    about = root / Path(configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).with_suffix(".json")
-    data = json.loads(about.read_bytes())["digest"] if about.is_file() else record["dataset"]["digest"]
+    prepared = root / Path(configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).with_suffix(".json")
+    data = json.loads(prepared.read_bytes())["digest"] if prepared.is_file() else record["dataset"]["digest"]
     what = disagreement(run, record) or ("data" if data != record["dataset"]["digest"] else "")
     return f"of other {what}" if what else ""

@@ -27,14 +27,14 @@ def record_of(directory: Path) -> dict[str, bytes]:
     """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights
     and what was not committed of its code, which may tell of the machine. A `UserError` where one is missing or was
     altered, or the run has not finished, or failed."""
-    found, path = {}, directory / RECORD
-    if verified(path)["status"] == "failed":  # no result; and its message may tell of the machine
+    path = directory / RECORD
+    record = verified(path)
+    if record["status"] == "failed":  # no result; and its message may tell of the machine
         raise UserError(f"{path} says that its run failed: mend the cause, and run snakemake again.", file=path)
-    for name in (RECORD, *verified(path)["files"]):
-        if name not in (WEIGHTS, UNCOMMITTED):
-            verified(directory / name)
-            found[name] = (directory / name).read_bytes()
-    return found
+    names = [name for name in (RECORD, *record["files"]) if name not in (WEIGHTS, UNCOMMITTED)]
+    for name in names:
+        verified(directory / name)
+    return {name: (directory / name).read_bytes() for name in names}
 
 
 def restored(run: Run, data: str) -> dict[str, Any] | None:
@@ -66,8 +66,8 @@ def archives(records: Mapping[str, Mapping[str, bytes]]) -> dict[str, bytes]:
     """The archive of each task's records, by its file's name; records are by the ids of their runs."""
     tasks: dict[str, dict[str, bytes]] = {}
     for run, files in records.items():
-        task, _, place = run.partition("/")
-        tasks.setdefault(task, {}).update({f"{place}/{name}": content for name, content in files.items()})
+        task, _, folder = run.partition("/")
+        tasks.setdefault(task, {}).update({f"{folder}/{name}": content for name, content in files.items()})
     return {f"{task}.tar.xz": packed(files) for task, files in tasks.items()}
 
 
@@ -79,22 +79,22 @@ def packed(files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path in sorted(files, key=lambda path: (path.rpartition("/")[2], path)):
-            about = tarfile.TarInfo(path)  # nobody's, of 1970
-            about.size = len(files[path])
-            archive.addfile(about, io.BytesIO(files[path]))
+            member = tarfile.TarInfo(path)  # nobody's, of 1970
+            member.size = len(files[path])
+            archive.addfile(member, io.BytesIO(files[path]))
     return lzma.compress(buffer.getvalue(), preset=6 | lzma.PRESET_EXTREME)
 
 
 def unpacked(content: bytes, names: re.Pattern[str], archive: object = "") -> dict[str, bytes]:
-    """The files of what `packed` gave, which anybody may have made: nothing of it is believed.
+    """The files in an archive such as `packed` makes, which anybody may have made: nothing of it is believed.
 
     Args:
         names: what a file in it may be called.
-        archive: the file that it is, for messages.
+        archive: its own file, for messages.
 
     Raises:
-        UserError: it is no such archive, holds more than `LARGEST` bytes, or something else than files of such names,
-            which is the error's key.
+        UserError: it is no such archive, or holds more than `LARGEST` bytes, or a member, the error's key, that is no
+            file of such a name.
     """
     decompressor, files = lzma.LZMADecompressor(memlimit=2**27), {}  # ours need 9 MB
     try:

@@ -46,7 +46,7 @@ class Curve:
 
 
 class Panel(Protocol):
-    """What a figure's panel says of its curves, as hidden_dynamics.artifacts.kinds.curves has it."""
+    """The settings of a figure's panel that its curves need (hidden_dynamics.artifacts.kinds.curves)."""
 
     task: str
     size: int | str | None
@@ -70,22 +70,20 @@ def curves_of(evidence: Evidence, panel: Panel) -> list[Curve]:
 
 
 def averaged(model: str, panel: Panel, runs: Sequence[RunRecord], share: float) -> Curve:
-    """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned.
-
-    Args:
-        share: `resampled` of `mean_band`.
-    """
+    """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned; `share` is
+    `resampled` of `mean_band`."""
     learned = learned_of(runs)
     losses = [losses_of(run.files, panel.split, panel.against) for run in runs]
     window = min(panel.window, max(1, max(y.size for _, y in losses) // FEWEST_WINDOWS))
     x, values = align([(x, triangular_moving_average(y, window)) for x, y in losses])
     mean, low, high = mean_band(values, resampled=share)
-    own = values if x.size == 1 else values[:0]
+    shown = values if x.size == 1 else values[:0]
     if learned is not None or len(runs) < FEWEST:
-        low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(runs) > 1 else own
+        low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
+        shown = values if len(runs) > 1 else shown
     naive, kept = runs[0].naive.get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
     x, mean, low, high = (array[kept] for array in (x, mean, low, high))
-    seeds = {run.seed: values[kept] for run, values in zip(runs, own, strict=False)}
+    seeds = {run.seed: values[kept] for run, values in zip(runs, shown, strict=False)}
     return Curve(model, x, mean, low, high, seeds, learned, naive, window)
 
 
@@ -103,15 +101,12 @@ def losses_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArr
     """
     if split == "train":
         losses = files.train_loss()
-        return finite_start(np.arange(1, losses.size + 1, dtype=np.float64), losses)
-    return finite_start(*files.evaluations(f"{split}_loss", against))
-
-
-def finite_start(x: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
-    """Both up to the first y that is not finite."""
-    bad = np.flatnonzero(~np.isfinite(y))
-    end = bad[0] if bad.size else y.size
-    return x[:end], y[:end]
+        x = np.arange(1, losses.size + 1, dtype=np.float64)
+    else:
+        x, losses = files.evaluations(f"{split}_loss", against)
+    bad = np.flatnonzero(~np.isfinite(losses))
+    end = bad[0] if bad.size else losses.size
+    return x[:end], losses[:end]
 
 
 def align(curves: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]:
@@ -137,8 +132,8 @@ def triangular_moving_average(values: ArrayLike, window: int) -> NDArray:
 
     Args:
         values: (points,), finite.
-        window: number of points under the triangle, 1 or more; 1 changes nothing. An even window has no middle point:
-            it looks half a point further back than ahead.
+        window: number of points under the triangle; 1 changes nothing. An even window has no middle point: it looks
+            half a point further back than ahead.
 
     Returns:
         (points,) float64.

@@ -7,8 +7,9 @@ from typing import Self
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case, Run
-from hidden_dynamics.results.measured import Cost, Features, Floor, GradientNorm, read_measured
+from hidden_dynamics.results.measured import Cost, Features, Floor, GradientNorm
 from hidden_dynamics.results.record import RunRecord
+from hidden_dynamics.results.rows import read_typed
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,15 @@ class Evidence:
         Raises:
             UserError: a file is missing, damaged, or of something else than is configured.
         """
-        inputs, places = inputs or {}, (floors or {}).items()
-        scores = {task: read_measured(root / path, Floor) for task, path in places}
+        inputs = inputs or {}
+        scores = {task: read_typed(root / path, Floor) for task, path in (floors or {}).items()}
         records = [RunRecord.read(configuration, run, root) for run in runs]
         return cls(
             configuration,
             [with_floors(record, scores.get(record.task, ())) for record in records],
-            read_measured(root / inputs["costs"], Cost) if "costs" in inputs else (),
-            read_measured(root / inputs["features"], Features) if "features" in inputs else (),
-            read_measured(root / inputs["jacobian"], GradientNorm) if "jacobian" in inputs else (),
+            read_typed(root / inputs["costs"], Cost) if "costs" in inputs else (),
+            read_typed(root / inputs["features"], Features) if "features" in inputs else (),
+            read_typed(root / inputs["jacobian"], GradientNorm) if "jacobian" in inputs else (),
             root / inputs["maps"] if "maps" in inputs else None,
         )
 

@@ -13,10 +13,9 @@ Metrics = Sequence[Mapping[str, float]]
 def record_of(
     record: Mapping[str, Any], metrics: Metrics, clock: Metrics, norms: ArrayLike, epochs: float
 ) -> dict[str, Any]:
-    """A run's record after its first epochs, the last of which was evaluated.
+    """The record of a run after its first epochs, the last of which was evaluated, from that of the whole run.
 
     Args:
-        record: of the whole run.
         metrics, clock: the evaluations in the first epochs.
         norms: of the gradients recorded in them, as `hidden_dynamics.training.reported.of_history` takes them.
     """
@@ -27,17 +26,19 @@ def record_of(
     return {
         **record,
         "spec": {**record["spec"], "training": training},
-        **{"status": "finished", "diverged_at": None, "failure": None},
+        "status": "finished",
+        "diverged_at": None,
+        "failure": None,
         "averaged_since": since if since is not None and since <= end else None,
-        **{"reported": reported, "iterations": end},
+        "reported": reported,
+        "iterations": end,
         "seconds": {name: clock[-1][f"{name}_seconds"] for name in record["seconds"]},
     }
 
 
-def tested_alone(record: Mapping[str, Any], metrics: Metrics) -> int | None:
-    """The iteration whose weights were kept and tested at the end of the whole run; None where each evaluation was of
-    the test set."""
-    reported = (record["reported"] or {}).get("iteration")
+def tested_alone(reported: int | None, metrics: Metrics) -> int | None:
+    """The iteration that the whole run reports, if its weights were kept and tested at the end; None where each
+    evaluation was of the test set."""
     others = {name for row in metrics if row["iteration"] != reported for name in row}
     alone = any(row["iteration"] == reported and row.keys() - others for row in metrics) and bool(others)
     return reported if alone else None

@@ -1,18 +1,14 @@
 """Measurements beside the runs, typed: costs, features of images, gradients of untrained cells, classical baselines.
 
-Each is a file of rows of text; here it is parsed, once. An empty cell is None.
+Each is a line of a CSV file (`results.rows.read_typed`). An empty cell is None.
 """
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from hidden_dynamics.configuration.runs import Case
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.rows import read_rows
 
 Size = Annotated[int | str | None, BeforeValidator(lambda text: int(text) if str(text).isdigit() else text)]
 Mapped = Annotated[dict[str, Any], BeforeValidator(lambda text: json.loads(text) if isinstance(text, str) else text)]
@@ -25,7 +21,7 @@ class Measured(BaseModel):
 
 
 class OfCase(Measured):
-    """What every measurement of models says of what it measured; attributes as in `results.record.RunRecord`."""
+    """A measurement of a model; attributes as in `results.record.RunRecord`."""
 
     task: str
     model: str
@@ -118,19 +114,3 @@ class Floor(Measured):
     metric: str
     score: float
     chosen: str | None = None
-
-
-Row = TypeVar("Row", bound=BaseModel)
-
-
-def read_measured(path: Path, row: type[Row]) -> Sequence[Row]:
-    """The rows of a file; a `UserError` that names file and line where one is missing or damaged."""
-    rows = []
-    for number, texts in enumerate(read_rows(path), 2):
-        try:
-            rows.append(row.model_validate({name: text or None for name, text in texts.items()}))
-        except ValidationError as error:
-            column = ".".join(map(str, error.errors()[0]["loc"]))
-            text = f"{path}, line {number}, {column}: {error.errors()[0]['msg']}: remove it and run snakemake again."
-            raise UserError(text, file=path, key=column) from None
-    return rows

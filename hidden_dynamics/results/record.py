@@ -5,7 +5,7 @@ What a record says of a run is what its run.json says, whatever is configured no
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -114,8 +114,8 @@ class RunRecord:
             stand_in_for=dataset["stand_in_for"],
             data_digest=dataset["digest"],
             reported=Reported(**reported) if reported else None,
-            naive=baselines_of(record, fitted=False),
-            classical=baselines_of(record, fitted=True),
+            naive=baselines_of(record["naive"], fitted=False),
+            classical=baselines_of(record["naive"], fitted=True),
             test_set=record["test_set"] or {},
             files=files,
             **{name: record[name] for name in recorded},
@@ -145,7 +145,7 @@ class RunRecord:
 
     @property
     def metrics(self) -> Mapping[str, float]:
-        """All that the reported evaluation measured, by metric; nothing where none was finite."""
+        """The numbers of the reported evaluation, by metric; empty where none was finite."""
         return self.reported.metrics if self.reported else {}
 
     def value(self, metric: str) -> float:
@@ -159,11 +159,11 @@ class RunRecord:
         return self.hyperparameters.get("mu") == 0
 
 
-def baselines_of(record: Mapping[str, Any], fitted: bool = False) -> Baselines:
-    """The naive baselines in the content of run.json, or those that are fitted."""
-    scores = (record["naive"] or {}).items()
+def baselines_of(recorded: Baselines | None, fitted: bool = False) -> Baselines:
+    """The baselines that run.json calls naive: those that are, or those that are fitted."""
     return {
-        metric: {name: score for name, score in named.items() if (name in FITTED) == fitted} for metric, named in scores
+        metric: {name: score for name, score in scores.items() if (name in FITTED) == fitted}
+        for metric, scores in (recorded or {}).items()
     }
 
 
@@ -198,10 +198,6 @@ def line_of(record: RunRecord) -> dict[str, str]:
         "training_seconds": record.seconds["training"],
     }
     return {name: _text(values[name] if name in values else getattr(record, name)) for name in COLUMNS}
-
-
-def lines_of(records: Iterable[RunRecord]) -> list[dict[str, str]]:
-    return [line_of(record) for record in records]
 
 
 def _text(value: object) -> str:

@@ -3,7 +3,6 @@
 Nothing else opens them; `results.writing` writes them, and `results.record` types the record.
 """
 
-import csv
 import hashlib
 import json
 import math
@@ -18,8 +17,10 @@ from numpy.typing import NDArray
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.equal_code import equals_of
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, WEIGHTS, Run, code_of, outputs_of, without_length
+from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import first_epochs
+from hidden_dynamics.results.rows import read_rows
 
 RECORD = "run.json"
 ITEMS = "items.npz"  # no output that a rule asks for: runs that were published before have none
@@ -43,17 +44,16 @@ class RunFiles:
         if self.epochs is None or not longer or self._end is None:
             return record
         norms = self.gradients()[1] if GRADIENTS in record["files"] else ()
-        found = first_epochs.record_of(record, self.metrics(), self.clock(), norms, self.epochs)
-        failed_its_test = (record["failure"] or {}).get("during") == "test"
-        tested = first_epochs.tested_alone(record, self._evaluations())
-        if failed_its_test:
-            tested = record["reported"]["iteration"]
-            found |= {name: record[name] for name in ("status", "diverged_at", "failure")}
-        if found["reported"] and tested not in (None, found["reported"]["iteration"]):
+        shortened = first_epochs.record_of(record, self.metrics(), self.clock(), norms, self.epochs)
+        tested = first_epochs.tested_alone(_reported_in(record), self._evaluations())
+        if (record["failure"] or {}).get("during") == "test":
+            tested = _reported_in(record)
+            shortened |= {name: record[name] for name in ("status", "diverged_at", "failure")}
+        if shortened["reported"] and tested not in (None, _reported_in(shortened)):
             raise self._left_behind("the test of their best evaluation was not made")
-        if tested is None and "solver" in found:  # whose weights are of a later epoch
-            found["solver"] = None
-        return found
+        if tested is None and "solver" in shortened:  # whose weights are of a later epoch
+            shortened["solver"] = None
+        return shortened
 
     def metrics(self) -> list[dict[str, float]]:
         """The evaluations: iteration, epoch and metrics by name; what was not measured at one is not there.
@@ -112,8 +112,8 @@ class RunFiles:
     def check_weights(self) -> None:
         """A `UserError` where the weights that the run left are not those that it would have after its first epochs."""
         self.record()
-        whole = verified(self.directory / RECORD)
-        if self._end is not None and first_epochs.tested_alone(whole, self._evaluations()) is None:
+        reported = _reported_in(verified(self.directory / RECORD))
+        if self._end is not None and first_epochs.tested_alone(reported, self._evaluations()) is None:
             raise self._left_behind("their weights are gone")
 
     @property
@@ -131,29 +131,27 @@ class RunFiles:
         return _numbers(self._path("metrics.csv"))
 
     def _left_behind(self, what: str) -> UserError:
-        path = self.directory / RECORD
-        there = self._epochs()
-        text = (
-            f"{path} is of {there} epochs, of which the first {self.epochs} are asked for, and {what}: ask for {there} "
-        )
-        return UserError(text + "epochs, or remove it and its checkpoint to train it anew.", path, "training.epochs")
+        path, there = self.directory / RECORD, self._epochs()
+        asked = f"{path} is of {there} epochs, of which the first {self.epochs} are asked for, and {what}"
+        remedy = f"ask for {there} epochs, or remove it and its checkpoint to train it anew"
+        return UserError(f"{asked}: {remedy}.", path, "training.epochs")
 
     def items(self) -> dict[int, dict[str, NDArray]]:
-        """What was said of each item of the test set, by the iteration of the evaluation, then by name; see the task's
-        `items`. Of the reported evaluation, and of the last, where its weights could be tested."""
+        """The answers on each item of the test set, by the iteration of the evaluation, then by name; see the task's
+        `items`. They are of the reported evaluation, and of the last, where its weights could be tested."""
         path = self.directory / ITEMS
         if ITEMS not in self.record()["files"]:
             text = f"{path} is none of its run's files: its task keeps no items, or it ran before items were kept."
             raise UserError(text, file=path)
-        found: dict[int, dict[str, NDArray]] = {}
+        kept: dict[int, dict[str, NDArray]] = {}
         end = self._end or math.inf
         for key, array in self._arrays(ITEMS).items():
             iteration, _, name = key.partition(".")
             if int(iteration) <= end:
-                found.setdefault(int(iteration), {})[name] = array
-        if self._end is not None and (self.record()["reported"] or {}).get("iteration") not in found:
+                kept.setdefault(int(iteration), {})[name] = array
+        if self._end is not None and _reported_in(self.record()) not in kept:
             raise self._left_behind("their items were not kept")
-        return found
+        return kept
 
     def _arrays(self, name: str) -> dict[str, NDArray]:
         with np.load(self._path(name)) as arrays:
@@ -163,6 +161,11 @@ class RunFiles:
         path = self.directory / name
         verified(path)
         return path
+
+
+def _reported_in(record: Mapping[str, Mapping[str, int] | None]) -> int | None:
+    """The iteration that a record reports."""
+    return (record["reported"] or {}).get("iteration")
 
 
 def is_finished(configuration: Configuration, run: Run, data: str | None = None) -> bool:
@@ -180,8 +183,8 @@ def is_finished(configuration: Configuration, run: Run, data: str | None = None)
 
 
 def disagreement(run: Run, record: Mapping[str, Any]) -> str:
-    """What of a record is not the run's as it is configured and coded now: "specification", "code", or nothing."""
-    if _differing(run, record):
+    """The part of a record that is not as the run is configured and coded now: "specification", "code", or ""."""
+    if _differing(run, record["spec"]):
         return "specification"
     return "" if record["code"] in equals_of(code_of(run)) else "code"
 
@@ -199,7 +202,7 @@ def is_to_grow(run: Run) -> bool:
         record = verified(path) if path.is_file() else None
     except UserError:  # said where it is read
         return False
-    return bool(record) and not _differing(run, record) and not is_long_enough(run, record)
+    return bool(record) and not _differing(run, record["spec"]) and not is_long_enough(run, record)
 
 
 def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
@@ -207,22 +210,22 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
     a `UserError` that says what differs."""
     if record["run"] != run.id:
         raise UserError(f"{path} describes {record['run']}, not {run.id}: {_remedy(path)}", file=path)
-    if differing := _differing(run, record):
+    if differing := _differing(run, record["spec"]):
         remedy = f"give the settings that it was trained with, or remove {path} and train it anew"
         text = f"{path}: its run's {', '.join(differing)} differ from what is configured: {remedy}."
         raise UserError(text, file=path, key=", ".join(f"spec.{key}" for key in differing))
 
 
-def _differing(run: Run, record: Mapping[str, Any]) -> list[str]:
-    """The parts of the specification in which a record is not as the run is configured."""
-    own, configured = without_length(record["spec"]), json.loads(json.dumps(without_length(run.spec)))
-    return sorted(key for key in {*configured, *own} if configured.get(key) != own.get(key))
+def _differing(run: Run, spec: Spec) -> list[str]:
+    """The parts of a recorded specification that are not as the run is configured."""
+    recorded, configured = without_length(spec), json.loads(json.dumps(without_length(run.spec)))
+    return sorted(key for key in {*configured, *recorded} if configured.get(key) != recorded.get(key))
 
 
 # Checksums
 
 
-def with_checksums(record: Mapping[str, Any], directory: Path, names: Iterable[str]) -> dict[str, Any]:
+def with_checksums(record: Mapping[str, object], directory: Path, names: Iterable[str]) -> dict[str, Any]:
     """`record` with the SHA-256 of the files `names` in `directory`, and with its own (`checksum`)."""
     record = {**record, "files": {name: _sha256(directory / name) for name in names}}
     return {**record, "checksum": _checksum_of(record)}
@@ -257,7 +260,7 @@ def _altered(path: Path, what: str) -> UserError:
     return UserError(f"{path} was altered since its run wrote it ({what} differs): {_remedy(path)}", file=path)
 
 
-def _checksum_of(record: Mapping[str, Any]) -> str:
+def _checksum_of(record: Mapping[str, object]) -> str:
     as_read = json.loads(json.dumps(record))
     return hashlib.sha256(json.dumps(as_read, sort_keys=True).encode()).hexdigest()
 
@@ -268,5 +271,4 @@ def _sha256(path: Path) -> str:
 
 
 def _numbers(path: Path) -> list[dict[str, float]]:
-    with path.open(encoding="utf-8", newline="") as handle:
-        return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in csv.DictReader(handle)]
+    return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in read_rows(path)]

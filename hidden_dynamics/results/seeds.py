@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hidden_dynamics.results.record import Baselines, RunRecord
 
-FEWEST = 3  # seeds of a confidence band: that of two is ± 12.7 standard errors wide
+FEWEST = 3  # seeds of a band or a test: of two, the band is ± 12.7 standard errors wide
 LEVEL = 0.95  # of the band
 BY_CHANCE = 0.01  # of a baseline's score: on a finite test set an answer that learned nothing may be ahead by as much
 CLEARLY = 0.1  # of a baseline's score: runs that learned, beside others that did not, are ahead by as much
@@ -65,7 +65,7 @@ def best(baselines: Baselines, metric: str, sign: int) -> tuple[str, float] | No
 
 
 def margin(naive: Baselines, measured: Mapping[str, float], metric: str, sign: int) -> float | None:
-    """By how much a run's number is better than the best naive baseline, as a share of that; None without a baseline.
+    """The lead of a run's number over the best naive baseline, as a share of that; None without a baseline.
 
     Minus infinity where the run has no finite number.
     """

@@ -52,9 +52,7 @@ def over_seeds(configuration: Configuration, runs: Sequence[RunRecord], metric: 
     learned = [value for value, ahead in zip(values, margins, strict=True) if ahead is not None and ahead > BY_CHANCE]
     finite, mixed = [value for value in values if math.isfinite(value)], in_two_clusters(margins)
     overlap = resampled(configuration, runs[0].task, runs[0].model) if runs else 0.0
-    _, low, high = (
-        (float(end[0]) for end in mean_band(np.array(finite)[:, None], overlap)) if finite else (math.nan,) * 3
-    )
+    _, low, high = mean_band(np.reshape(finite, (-1, 1)), overlap)
     mean, std = mean_and_std(finite)
     return Statistics(
         runs=len(runs),
@@ -65,8 +63,8 @@ def over_seeds(configuration: Configuration, runs: Sequence[RunRecord], metric: 
         mean=math.nan if mixed else mean,
         std=math.nan if mixed else std,
         median=median(learned) if mixed else None,
-        low=math.nan if mixed else low,
-        high=math.nan if mixed else high,
+        low=math.nan if mixed else float(low[0]),
+        high=math.nan if mixed else float(high[0]),
         learned=None if None in margins else len(learned),
     )
 

@@ -46,12 +46,10 @@ def write(
     """Write the run's files, run.json last: where it is, the run is whole.
 
     Args:
-        directory: the run's.
         about: what is known of the run besides its history.
         history: of a run that failed, an empty one whose `failure` is {"error": type and message}.
         network: as it was trained; None where it could not be built.
-        training: the run's, of its specification.
-        predictions: arrays by name, where the run records them.
+        training: of the run's specification.
         uncommitted: the difference of its code to its commit (hidden_dynamics.system.commit), where there is one.
     """
     (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
@@ -99,7 +97,7 @@ def _record(
     status: str,
     norms: ArrayLike,
 ) -> dict[str, object]:
-    """What run.json says, or underway.json before it."""
+    """The content of run.json, or of underway.json before it."""
     reported = chosen(history.metrics, training["report"])
     if reported:
         reported["metrics"] |= of_history(history.metrics, norms)
@@ -171,8 +169,8 @@ class UnderWayWriter:
 
 
 def _write_items(path: Path, history: History, reported: float | None) -> None:
-    """By "<iteration>.<name>". Of more than `MOST` bytes the evaluations' last arrays are left out, the reported one's
-    after the others'."""
+    """Write the arrays by "<iteration>.<name>". Beyond `MOST` bytes the evaluations' last arrays are left out, those of
+    the reported one after the others'."""
     arrays = [
         (rank, iteration != reported, f"{iteration}.{name}", array.numpy())
         for iteration, items in history.items.items()
@@ -193,7 +191,7 @@ def _write_items(path: Path, history: History, reported: float | None) -> None:
 
 
 def _write_bytes(path: Path, save: Callable[..., None], *content: object, **arrays: np.ndarray) -> None:
-    """In one piece: where a disk is full, numpy and torch themselves raise errors that say nothing of a disk."""
+    """Write a file in one piece: on a full disk, numpy and torch themselves raise errors that do not name the disk."""
     buffer = io.BytesIO()
     save(buffer, *content, **arrays)
     with atomic(path, "wb") as handle:
@@ -201,5 +199,5 @@ def _write_bytes(path: Path, save: Callable[..., None], *content: object, **arra
 
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
-    """One line per row; a cell is empty where its row has no such number (a test is made once)."""
+    """Write a line per row; a cell is empty where its row has no such number (a test is made once)."""
     write_rows(path, list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"], rows)

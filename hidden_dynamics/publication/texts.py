@@ -1,4 +1,5 @@
-"""README.md: what was run, by which code, how to restore and redraw it, a list of tables and figures."""
+"""README.md (what was run, by which code, how to restore and redraw it, a list of tables and figures) and findings.md
+(for each paper a table of what was found of its claims, and how much was compared beside them)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +9,10 @@ from typing import Any
 import jinja2
 
 from hidden_dynamics.artifacts import Artifact, left_out_note
+from hidden_dynamics.artifacts.tables import markdown_text
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.pages.findings import exploratory_sentence, findings_of
+from hidden_dynamics.pages.sections import figure_of, papers_of
 from hidden_dynamics.papers.deviations import changed_words, data_text
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.results.record import RunRecord
@@ -17,23 +21,19 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def readme(configuration: Configuration, runs: Sequence[RunRecord], artifacts: Mapping[str, Artifact]) -> str:
-    """
-    Args:
-        runs: each once.
-        artifacts: by their files in the publication, in the papers' order.
-    """
+    """README.md; `artifacts` are by their files in the publication, in the papers' order."""
     tasks: dict[str, list[RunRecord]] = {}
     for run in runs:
         tasks.setdefault(run.task, []).append(run)
-    return filled(
+    return _filled(
         "readme.md.j2",
         configuration=configuration,
         command=command_of(configuration),
         runs=runs,
         tasks=tasks,
-        data={task: data_text(configuration, own[0]) for task, own in tasks.items()},
+        data={task: data_text(configuration, task_runs[0]) for task, task_runs in tasks.items()},
         changed={task: ", ".join(changed_words(configuration, [task])) for task in tasks},
-        hours=hours_of(runs),
+        hours=_hours(runs),
         commits=Counter(run.commit or "unknown" for run in runs),
         versions=list({str(run.versions): run.versions for run in runs}.values()),
         artifacts=artifacts,
@@ -43,12 +43,29 @@ def readme(configuration: Configuration, runs: Sequence[RunRecord], artifacts: M
     )
 
 
-def hours_of(runs: Sequence[RunRecord]) -> str:
-    """What training and evaluation took, by the runs' own clocks."""
+def findings_page(configuration: Configuration, runs: Sequence[RunRecord], root: Path) -> str:
+    """findings.md; `root` is where the results directory is, and the publications."""
+    artifacts = [artifact for paper in papers_of(configuration) for artifact in paper.artifacts]
+    questions = [one for one in artifacts if one.settings.kind == "forest" and not figure_of(one, root).instead]
+    return _filled(
+        "findings.md.j2",
+        configuration=configuration,
+        runs=runs,
+        hours=_hours(runs),
+        papers=findings_of(configuration, root),
+        exploratory=exploratory_sentence(configuration, root),
+        questions=questions,
+        left_out=left_out_note(configuration),
+        text=markdown_text,
+    )
+
+
+def _hours(runs: Sequence[RunRecord]) -> str:
+    """The time of training and evaluation, by the runs' own clocks."""
     return f"{sum(sum(run.seconds.values()) for run in runs) / 3600:.2f} hours"
 
 
-def filled(name: str, **values: object) -> str:
+def _filled(name: str, **values: object) -> str:
     """One of the publication's templates, filled in."""
     about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     text = (TEMPLATES / name).read_text(encoding="utf-8")
