@@ -29,10 +29,15 @@ def draw(artifact, curves=None):
 
 @functools.cache
 def drawn(scale, name):
-    """A figure to look at, not to change, laid out."""
-    figure = draw(artifact_at(scale, name))
-    figure.draw_without_rendering()
-    return figure
+    """A figure to look at, not to change."""
+    return draw(artifact_at(scale, name))
+
+
+def with_a_model_that_half_learned(points=200):
+    """An artifact and its curves: in the second panel, one of the LSTM's two seeds has learned."""
+    artifact = artifact_at("demo", FIGURES[1])
+    first, second = curves_of(artifact, points=points)
+    return artifact, [first, [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in second]]
 
 
 # Content
@@ -52,30 +57,22 @@ def test_what_is_drawn_is_what_the_curves_say(name):
 
 
 def test_the_data_have_a_row_for_each_point_that_is_drawn():
-    artifact = artifact_at("demo", FIGURES[1])
-    curves = curves_of(artifact)
-    curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
+    artifact, curves = with_a_model_that_half_learned()
     data = draw(artifact, curves).data.fillna({"model": ""}).set_index(["task", "split", "model", "line"]).sort_index()
     for panel, own in zip(artifact.panels, curves, strict=True):
         for curve in own:
             place = panel.task, panel.split, curve.model
             lines = {line: data.loc[(*place, line), "mean"] for line in set(data.loc[place].index)}
-            drawn = {f"seed {seed}": values for seed, values in curve.seeds.items()}
-            drawn |= {"mean": curve.mean} if curve.learned is None else {}
-            assert {line: list(values) for line, values in lines.items()} == {
-                line: list(values) for line, values in drawn.items()
-            }
+            drawn = {f"seed {seed}": list(values) for seed, values in curve.seeds.items()}
+            drawn |= {"mean": list(curve.mean)} if curve.learned is None else {}
+            assert {line: list(values) for line, values in lines.items()} == drawn
             assert list(data.loc[(*place, "seed 0"), "x"]) == list(curve.x)
         assert data.loc[(panel.task, panel.split, "", "naive: best constant"), "mean"].item() == 0.17
 
 
 @pytest.mark.parametrize("points", [200, 1])
 def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points):
-    artifact = artifact_at("demo", FIGURES[1])
-    curves = curves_of(artifact, points=points)
-    curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
-    figure = draw(artifact, curves)
-    first, second = panels_of(figure)
+    first, second = panels_of(draw(*with_a_model_that_half_learned(points)))
     assert len(with_gid(second, "seed lstm")) == 2 and not with_gid(second, "curve lstm")
     assert with_gid(first, "curve lstm") and with_gid(second, "curve sr_lstm")
 
@@ -84,7 +81,7 @@ def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points)
 def test_models_that_were_evaluated_once_are_rows_of_dots(seeds, bars, small):
     artifact = artifact_at("demo", FIGURES[0], seeds=list(range(seeds)))
     figure = draw(artifact, curves_of(artifact, points=1, seeds=seeds))
-    figure.draw_without_rendering()
+    assert_nothing_overlaps(figure)  # which lays it out
     ax = panels_of(figure)[0]
     points = [with_gid(ax, f"curve {model}")[0] for model in artifact.settings.models]
     seen = [point.get_transform().transform(point.get_xydata()[0]) for point in points]
@@ -96,7 +93,6 @@ def test_models_that_were_evaluated_once_are_rows_of_dots(seeds, bars, small):
     low, high = ax.get_xlim()
     assert seeds == 1 or (low < 0.9 * points[-1].get_xdata()[0] and 1.1 * points[0].get_xdata()[0] < high)
     assert "at iteration 1" in ax.get_xlabel() and not ax.get_ylabel()
-    assert_nothing_overlaps(figure)
 
 
 @pytest.mark.parametrize(("x_scale", "y_scale"), list(itertools.product(["linear", "log"], repeat=2)))
