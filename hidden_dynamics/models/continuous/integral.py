@@ -138,7 +138,11 @@ class Integral(nn.Module):
             return {"min_step": self.solver.min_step}
         if self.solver.step_size is None:
             return {}
-        return {"grid_constructor": lambda _, __, times: refined(times, self.solver.step_size)}
+
+        def grid(_: nn.Module, __: Tensor, times: Tensor) -> Tensor:
+            return refined(times, self.solver.step_size)
+
+        return {"grid_constructor": grid}
 
     def _tolerances(self) -> dict[str, Any]:
         return {"rtol": self.solver.rtol, "atol": self.solver.atol, "method": self.solver.method}
