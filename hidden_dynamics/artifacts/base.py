@@ -251,7 +251,7 @@ class BesidePublished(Artifact[S]):
         return load_published(self.settings.published)
 
 
-def wrong_input(artifact: Artifact[Any], name: str, why: str) -> UserError:
+def wrong_input(artifact: Artifact, name: str, why: str) -> UserError:
     """The error of a measurement, as `Artifact.inputs` names it, that an artifact cannot be made of; to be raised."""
     path = Path(artifact.inputs()[name])
     remedy = "remove it and run snakemake again, which makes it anew"

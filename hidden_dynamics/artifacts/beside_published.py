@@ -5,13 +5,13 @@ published lead.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from hidden_dynamics.artifacts.base import Artifact, BesidePublished
 from hidden_dynamics.artifacts.notes import scale_note, title_of
-from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, interval_text, number, p_text, signed
+from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, TextRow, interval_text, number, p_text, signed
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.papers.published import Number
@@ -194,7 +194,7 @@ def table(
     artifact: BesidePublished,
     evidence: Evidence,
     rows: Sequence[TextRow],
-    data: Sequence[Mapping[str, Any]],
+    data: Sequence[Record],
     notes: Iterable[str],
     about: str = "",
 ) -> Table:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
@@ -138,10 +137,16 @@ def _failure(run: RunRecord | Features) -> str:
     return failure.get("error") or f"solver failed at iteration {run.diverged_at} ({failure['cause']})"
 
 
-def named(label: str, settings: Mapping[str, Any]) -> str:
+def named(label: str, settings: Mapping[str, object]) -> str:
     """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
     texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
     return f"{label} ({', '.join(texts)})" if texts else label
+
+
+def table_notes(artifact: Artifact, runs: Sequence[RunRecord], *said: str, lost: Iterable[str] = ()) -> list[str]:
+    """Three notes at most: scale and deviations, what else is said and how the runs were made, what is lost."""
+    scale = scale_note(artifact.configuration, artifact.tasks(), deviations(artifact.configuration, runs))
+    return [scale, " ".join([*said, runs_note(runs)]), " ".join([*lost, *divergence_notes(runs)])]
 
 
 # In figures: in the picture in short, in the notes in full

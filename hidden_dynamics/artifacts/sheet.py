@@ -60,7 +60,8 @@ STYLE: "dict[RcKeyType, Any]" = {
 DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1, 1, 1, 1))]
 NO_VALUE = "no run got as far as a value here"
 
-Styles = Mapping[str, Mapping[str, Any]]
+Look = Mapping[str, Any]  # of a line: what matplotlib is told of it
+Styles = Mapping[str, Look]  # by model
 
 
 def style() -> "AbstractContextManager[None]":
@@ -104,16 +105,9 @@ def page(
     figure.notes = [" ".join(note.split()) for note in (READING, *notes) if note]
     figure.heading, figure.instead, figure.table, figure.data = settings.heading, instead, table, data
     head, body = figure.subfigures(2, 1, squeeze=False, height_ratios=[head_height, height], hspace=0)[:, 0]
-    head.text(
-        0.5,
-        1 - 0.08 / head_height,
-        settings.heading,
-        ha="center",
-        va="top",
-        fontsize=STYLE["figure.titlesize"],
-        gid="title",
-    )
-    head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
+    top = {"ha": "center", "va": "top"}
+    head.text(0.5, 1 - 0.08 / head_height, settings.heading, **top, fontsize=STYLE["figure.titlesize"], gid="title")
+    head.text(0.5, 1 - 0.32 / head_height, subtitle, **top, color="0.3", gid="subtitle")
     if handles:
         head.legend(handles=handles, loc="lower center", ncols=math.ceil(len(handles) / rows))
     return figure, body

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ABSENT = "–"
 Column = tuple[str, str] | str
+Record = Mapping[str, Any]  # for programs: values by column of the csv
 TextRow = Mapping[Any, str]  # by column; of keys that are all text, too, which a Mapping[Column, str] does not take
 
 

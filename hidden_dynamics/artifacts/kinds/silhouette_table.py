@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hidden_dynamics.artifacts import beside_published
 from hidden_dynamics.artifacts.base import (
@@ -114,7 +114,7 @@ def _statistics(evidence: Evidence, case: Case) -> Statistics:
 # Shared with the figure of features
 
 
-def measured_features(artifact: Artifact[Any], evidence: Evidence) -> Sequence[Features]:
+def measured_features(artifact: Artifact, evidence: Evidence) -> Sequence[Features]:
     """The measured features of an artifact, a row for each run; a `UserError` where they have not one row for each run,
     as those of a publication with fewer seeds."""
     measured = Counter((row.model, row.seed) for row in evidence.features)
@@ -129,9 +129,8 @@ def features_notes(settings: FeatureSettings, rows: Sequence[Features]) -> list[
     scaled = "every number scaled to mean 0 and deviation 1" if settings.standardise else "not scaled"
     sizes = dict.fromkeys(f"{row.dimensions} ({row.label})" for row in rows if row.dimensions)
     images = {f"{row.images:,}" for row in rows if row.images}
-    weights, devices = (
-        sorted({text for row in rows if (text := getattr(row, of))}) for of in ("weights", "measured_on")
-    )
+    weights = sorted({row.weights for row in rows if row.weights})
+    devices = sorted({row.measured_on for row in rows if row.measured_on})
     lost = [row for row in rows if row.status not in ("measured", "diverged", "failed")]
     texts = [f"{row.label} seed {row.seed} ({row.failure or WITHOUT[row.status]})" for row in lost]
     return [
