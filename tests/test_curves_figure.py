@@ -29,10 +29,16 @@ def draw(artifact, curves=None):
 
 @functools.cache
 def drawn(scale, name):
-    """A figure to look at, not to change, laid out."""
-    figure = draw(artifact_at(scale, name))
-    figure.draw_without_rendering()
-    return figure
+    """A figure to look at, not to change."""
+    return draw(artifact_at(scale, name))
+
+
+def half_learned(**settings):
+    """An artifact with its curves, of which one of the second panel has seeds that learned and others that did not."""
+    artifact = artifact_at("demo", FIGURES[1])
+    curves = curves_of(artifact, **settings)
+    curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
+    return artifact, curves
 
 
 # Content
@@ -52,28 +58,22 @@ def test_what_is_drawn_is_what_the_curves_say(name):
 
 
 def test_the_data_have_a_row_for_each_point_that_is_drawn():
-    artifact = artifact_at("demo", FIGURES[1])
-    curves = curves_of(artifact)
-    curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
+    artifact, curves = half_learned()
     data = draw(artifact, curves).data.fillna({"model": ""}).set_index(["task", "split", "model", "line"]).sort_index()
     for panel, own in zip(artifact.panels, curves, strict=True):
         for curve in own:
             place = panel.task, panel.split, curve.model
             lines = {line: data.loc[(*place, line), "mean"] for line in set(data.loc[place].index)}
-            drawn = {f"seed {seed}": values for seed, values in curve.seeds.items()}
-            drawn |= {"mean": curve.mean} if curve.learned is None else {}
-            assert {line: list(values) for line, values in lines.items()} == {
-                line: list(values) for line, values in drawn.items()
-            }
+            drawn = {f"seed {seed}": list(values) for seed, values in curve.seeds.items()}
+            drawn |= {"mean": list(curve.mean)} if curve.learned is None else {}
+            assert {line: list(values) for line, values in lines.items()} == drawn
             assert list(data.loc[(*place, "seed 0"), "x"]) == list(curve.x)
         assert data.loc[(panel.task, panel.split, "", "naive: best constant"), "mean"].item() == 0.17
 
 
 @pytest.mark.parametrize("points", [200, 1])
 def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points):
-    artifact = artifact_at("demo", FIGURES[1])
-    curves = curves_of(artifact, points=points)
-    curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
+    artifact, curves = half_learned(points=points)
     figure = draw(artifact, curves)
     first, second = panels_of(figure)
     assert len(with_gid(second, "seed lstm")) == 2 and not with_gid(second, "curve lstm")
@@ -84,7 +84,7 @@ def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points)
 def test_models_that_were_evaluated_once_are_rows_of_dots(seeds, bars, small):
     artifact = artifact_at("demo", FIGURES[0], seeds=list(range(seeds)))
     figure = draw(artifact, curves_of(artifact, points=1, seeds=seeds))
-    figure.draw_without_rendering()
+    assert_nothing_overlaps(figure)
     ax = panels_of(figure)[0]
     points = [with_gid(ax, f"curve {model}")[0] for model in artifact.settings.models]
     seen = [point.get_transform().transform(point.get_xydata()[0]) for point in points]
@@ -96,7 +96,6 @@ def test_models_that_were_evaluated_once_are_rows_of_dots(seeds, bars, small):
     low, high = ax.get_xlim()
     assert seeds == 1 or (low < 0.9 * points[-1].get_xdata()[0] and 1.1 * points[0].get_xdata()[0] < high)
     assert "at iteration 1" in ax.get_xlabel() and not ax.get_ylabel()
-    assert_nothing_overlaps(figure)
 
 
 @pytest.mark.parametrize(("x_scale", "y_scale"), list(itertools.product(["linear", "log"], repeat=2)))
@@ -115,14 +114,8 @@ def test_limits_of_degenerate_curves():
         return robust_limits(curves, [], "linear", scale)
 
     assert robust_limits([], [], "linear", "linear") is None
-    for low, high in (
-        limits(1.0),
-        limits(0.0),
-        limits(2.0, 2.0, 2.0),
-        limits(0.0, 0.0, scale="log"),
-        limits(1.0, scale="log"),
-    ):
-        assert low < high
+    linear = [limits(1.0), limits(0.0), limits(2.0, 2.0, 2.0)]
+    assert all(low < high for low, high in (*linear, limits(0.0, 0.0, scale="log"), limits(1.0, scale="log")))
     assert limits(-1.0, 1.0)[0] < -1
 
 

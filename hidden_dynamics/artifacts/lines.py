@@ -79,11 +79,8 @@ def model_entries(runs: Iterable[RunRecord], styles: Styles) -> "list[Line2D]":
 def baselines(
     naive: Mapping[str, float], runs: Sequence[RunRecord], metric: str, sign: int, factor: float = 1.0
 ) -> dict[str, float]:
-    """By their names in the legend, the scores of naive baselines and of the best classical one on the runs' data.
-
-    Args:
-        sign: of the metric, 1 where higher is better, else -1; `factor` is to the unit that is drawn.
-    """
+    """By their names in the legend, the scores of naive baselines and of the best classical one on the runs' data, by
+    the metric's `sign`, 1 where higher is better, else -1; `factor` is to the unit that is drawn."""
     scores = {f"{NAIVE}: {name}": score for name, score in naive.items()}
     if best := best_classical(runs, metric, sign, factor):
         name, by_seed = best

@@ -23,11 +23,7 @@ def scale_notes(configuration: Configuration) -> list[str]:
 
 
 def chosen_notes(configuration: Configuration, tasks: Collection[str] | None = None) -> list[str]:
-    """How the user overrode the configuration, and what is left out.
-
-    Args:
-        tasks: those that are concerned; None: all.
-    """
+    """How the user overrode the configuration, and what is left out, of some tasks or of all."""
 
     def concerns(name: str) -> bool:
         return tasks is None or name.partition("/")[0] in tasks
@@ -50,11 +46,7 @@ def chosen_notes(configuration: Configuration, tasks: Collection[str] | None = N
 
 
 def title_of(artifact: Artifact, about: str = "") -> str:
-    """An artifact's title with its place in the paper and the scale.
-
-    Args:
-        about: what else to say of what is shown.
-    """
+    """An artifact's title, what else is said `about` what it shows, its place in the paper, and the scale."""
     settings = artifact.settings
     return f"{settings.title}{about} ({settings.source}): {artifact.configuration.scale_name} scale"
 
@@ -62,10 +54,8 @@ def title_of(artifact: Artifact, about: str = "") -> str:
 def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
     """What was taken where the paper and its code differ: "Variants (docs/variants.md): published; released (sr_cell)."
 
-    Named are those of which not the published value alone was taken, if they are few; runs.csv has all.
-
-    Args:
-        runs: for each, {variant: its value}.
+    Of each run, {variant: its value}. Named are those of which not the published value alone was taken, if they are
+    few; runs.csv has all.
     """
     taken: dict[str, set[str]] = {}
     for choice in runs:

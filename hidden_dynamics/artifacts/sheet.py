@@ -82,7 +82,7 @@ def page(
     table: str = "",
     data: "pandas.DataFrame | None" = None,
 ) -> tuple["Page", "SubFigure"]:
-    """An empty figure: title, subtitle and legend above, its body below.
+    """An empty figure, and its body: title, subtitle and legend above, the body below.
 
     Args:
         settings: the artifact's; the title is their heading.
@@ -92,9 +92,6 @@ def page(
         instead: of a figure that is none: a sentence that says why.
         table: below the picture, in Markdown.
         data: the numbers that are drawn, a row for each point.
-
-    Returns:
-        (figure, its body).
     """
     from matplotlib.figure import Figure
 

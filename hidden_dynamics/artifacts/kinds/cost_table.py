@@ -4,6 +4,7 @@ Another machine's milliseconds say nothing about this one: what stands beside th
 baseline, where both were measured on the paper's data and at the paper's size.
 """
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from statistics import median
 from typing import Any, Literal, TypeVar
 
 from hidden_dynamics.artifacts import beside_published
-from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings, wrong_input
+from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.beside_published import beside, data_of, deviations_of, held_to
 from hidden_dynamics.artifacts.notes import variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table, number
@@ -88,12 +89,10 @@ def check(artifact: MeasuredCosts, evidence: Evidence) -> None:
     """A `UserError` where a process has not one row for each model and quantity, as those of a publication with fewer
     models."""
     measured = Counter((row.process, row.model, row.quantity) for row in evidence.costs)
-    for process in dict.fromkeys(row.process for row in evidence.costs):
-        for case in artifact.cases():
-            for quantity in (*TIMES, *MEMORIES):
-                if measured[process, case.model, quantity] != 1:
-                    why = f"process {process} has not one row for {quantity} of {case.model}"
-                    raise wrong_input(artifact, "costs", why)
+    processes, models = dict.fromkeys(row.process for row in evidence.costs), [case.model for case in artifact.cases()]
+    for process, model, quantity in itertools.product(processes, models, (*TIMES, *MEMORIES)):
+        if measured[process, model, quantity] != 1:
+            raise artifact.wrong_input("costs", f"process {process} has not one row for {quantity} of {model}")
 
 
 def cost_of(artifact: CostTable, evidence: Evidence, case: Case, quantity: str) -> dict[str, Any]:

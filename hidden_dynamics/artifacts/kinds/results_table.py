@@ -8,7 +8,7 @@ from pydantic import Field
 
 from hidden_dynamics.artifacts import beside_published
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
-from hidden_dynamics.artifacts.beside_published import Score, beside, value_text
+from hidden_dynamics.artifacts.beside_published import Score, beside, score_of, value_text
 from hidden_dynamics.artifacts.kinds.solver_table import MOVES, is_unchecked, moves
 from hidden_dynamics.artifacts.notes import divergence_notes, reported_note, runs_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table
@@ -103,13 +103,12 @@ def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
     `UserError` where tasks have the same title."""
     configuration, headings = artifact.configuration, _headings(artifact)
     cases = dict.fromkeys([*artifact.shown(), *(run.case for run in evidence.runs)])
-    scores = [
-        beside_published.score_of(
-            artifact, evidence, case, metric, over_seeds(configuration, evidence.of(case), metric)
-        )
+    ours = {
+        (case, metric): over_seeds(configuration, evidence.of(case), metric)
         for case in cases
         for metric in artifact.metrics_on(case.task)
-    ]
+    }
+    scores = [score_of(artifact, evidence, *place, statistics) for place, statistics in ours.items()]
     lines = [score.data(artifact) | _printed(artifact, score, evidence.of(score.case)) for score in scores]
     references, repeating = _references(artifact, evidence), _repeating(artifact, evidence)
     rows: dict[object, dict[Column, str]] = {}

@@ -6,15 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from hidden_dynamics.artifacts import beside_published
-from hidden_dynamics.artifacts.base import (
-    REQUIRED,
-    Artifact,
-    BesidePublished,
-    SideBySide,
-    SideBySideSettings,
-    wrong_input,
-)
-from hidden_dynamics.artifacts.beside_published import beside
+from hidden_dynamics.artifacts.base import REQUIRED, Artifact, BesidePublished, SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts.beside_published import beside, score_of
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Case
@@ -88,10 +81,8 @@ class SilhouetteTable(BesidePublished[Settings], Featured[Settings]):
 def draw(artifact: SilhouetteTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
     features = measured_features(artifact, evidence)
-    scores = [
-        beside_published.score_of(artifact, evidence, case, "silhouette", _statistics(evidence, case))
-        for case in artifact.cases()
-    ]
+    cases = artifact.cases()
+    scores = [score_of(artifact, evidence, case, "silhouette", _statistics(evidence, case)) for case in cases]
     data = [score.data(artifact) for score in scores]
     rows = [
         {"Model": line["label"], "N": beside(line["size"], line["paper_size"]), **score.texts(artifact)}
@@ -120,7 +111,7 @@ def measured_features(artifact: Artifact, evidence: Evidence) -> Sequence[Featur
     measured = Counter((row.model, row.seed) for row in evidence.features)
     for run in artifact.runs:
         if measured[run.model, run.seed] != 1:
-            raise wrong_input(artifact, "features", f"it has not one row for {run.id}")
+            raise artifact.wrong_input("features", f"it has not one row for {run.id}")
     return evidence.features
 
 
