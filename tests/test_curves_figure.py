@@ -14,6 +14,7 @@ from made import curves_of, evidence_of
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.artifacts.kinds import curves as kind
 from hidden_dynamics.artifacts.kinds.curves import Curve, robust_limits
+from hidden_dynamics.papers.logs import load_logs
 
 FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 5, 6, 10)]
 LANGUAGE = "momentumrnn_figure5"
@@ -163,6 +164,8 @@ def test_published_values_stand_beside_the_papers_size_and_data_only(change):
 
 # The authors' own losses
 
+FIRST = next(log[0] for log in load_logs("momentumrnn/logs.yaml").logs if log[0].mean == 0.37064)
+
 
 def with_logs(scale="paper", points=3, name="momentumrnn_figure11", **settings):
     artifact = artifact_at(scale, name, seeds=[0, 1, 2, 3, 4], **{"variants": {"default": "released"}} | settings)
@@ -178,6 +181,7 @@ def test_logs_lie_behind_our_test_losses_to_the_next_epoch():
     assert list(logged["x"]) == list(mean.get_xdata()) == [1, 2, 3, 4] and mean.get_zorder() < 1
     assert list(logged["mean"][:2]) == list(mean.get_ydata()[:2]) == [0.37064, 0.32983]
     np.testing.assert_array_equal([bar[:, 1] for bar in bars.get_segments()], logged[["low", "high"]])
+    assert tuple(logged[["low", "high"]].iloc[0]) == (FIRST.least, FIRST.greatest)
     assert legend(figure).count("authors’ logs") == 1
     validation = panels_of(with_logs(name=LANGUAGE))[1]  # validation losses, of text
     assert len(with_gid(validation, "curve logged")) == 3
@@ -186,7 +190,8 @@ def test_logs_lie_behind_our_test_losses_to_the_next_epoch():
 def test_logs_of_the_same_epoch_stand_below_the_dots_of_one_evaluation():
     test = panels_of(with_logs(points=1))[1]
     (mean,), (ours,) = (with_gid(test, f"curve {name}momentum_dtriv") for name in ("logged ", ""))
-    assert list(mean.get_xdata()) == [0.37064] and with_gid(test, "band logged momentum_dtriv")
+    (band,) = with_gid(test, "band logged momentum_dtriv")
+    assert list(mean.get_xdata()) == [0.37064] and list(band.get_xdata()) == [FIRST.least, FIRST.greatest]
     assert ours.get_ydata()[0] < mean.get_ydata()[0] < ours.get_ydata()[0] + 0.5
 
 

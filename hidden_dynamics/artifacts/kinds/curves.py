@@ -89,10 +89,7 @@ class PanelSettings(Entry):
 
 
 class Settings(ArtifactSettings):
-    """
-    Attributes:
-        logs: the file of published/ with the authors' own losses, drawn behind those of runs that share their settings.
-    """
+    """`logs`: the file of published/ with the authors' losses, drawn behind those of runs that share their settings."""
 
     models: Models
     panels: Annotated[list[PanelSettings], Field(min_length=1)]

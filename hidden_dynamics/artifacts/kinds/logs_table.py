@@ -118,10 +118,8 @@ def _compared(artifact: LogsTable, log: Log, baseline: Log) -> dict[str, Any]:
     differences."""
     sides = [whole(log), whole(baseline)]
     last = max(sides[0].keys() & sides[1].keys())
-    chosen = {
-        "last": [side[last] for side in sides],
-        "best": [min(side.values(), key=lambda point: point.mean) for side in sides],
-    }
+    chosen = {"last": [side[last] for side in sides]}
+    chosen["best"] = [min(side.values(), key=lambda point: point.mean) for side in sides]
     about = {name: getattr(log[0], name) for name in ("task", "model", "size", *NAMED, "clipped", "split")}
     row = {"artifact": artifact.name, **about, "baseline": baseline[0].model}
     for at, (point, other) in chosen.items():

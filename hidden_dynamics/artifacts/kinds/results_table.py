@@ -29,11 +29,7 @@ UNCHECKED = "Solvers were not checked in some of the runs (acenode_solver)."
 
 
 class Row(Entry):
-    """A model at one of the paper's sizes.
-
-    Attributes:
-        tasks: those that it is shown on, where these are not all of the artifact's.
-    """
+    """A model at one of the paper's sizes; `tasks`: those that it is shown on, where these are not all."""
 
     model: str
     size: Size | None = None
@@ -41,11 +37,7 @@ class Row(Entry):
 
 
 class Settings(ArtifactSettings):
-    """
-    Attributes:
-        metrics: those that are shown; null: all of the published table.
-        extras: whether models of the user's own on the same tasks and sizes are shown, too.
-    """
+    """`metrics`: those that are shown; null: all of the published table. `extras`: as `Artifact.with_extras`."""
 
     published: str = REQUIRED
     tasks: Annotated[list[str], Field(min_length=1)]

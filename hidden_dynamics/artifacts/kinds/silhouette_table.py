@@ -46,10 +46,7 @@ class Featured(SideBySide[OfFeatures]):
 
 
 class Settings(FeaturedSettings):
-    """
-    Attributes:
-        papers_data: whether it is made of the paper's data alone, not of stand-ins or smaller images.
-    """
+    """`papers_data`: whether it is made of the paper's data alone, not of stand-ins or smaller images."""
 
     published: str = REQUIRED
     papers_data: bool = False
