@@ -67,12 +67,7 @@ class Score:
         }
 
     def texts(self, artifact: BesidePublished, published: str = "", *remarks: str) -> dict[str, str]:
-        """The cells, by heading.
-
-        Args:
-            published: the published number as it is shown, where more is said of it.
-            remarks: on our number.
-        """
+        """The cells, by heading: `published` as it is shown, where more is said of it, and `remarks` on our number."""
         decimals, baseline = artifact.configuration.metrics[self.metric].decimals, artifact.published.baseline
         printed = value_text(self.printed.value, self.printed.std, decimals) if self.printed else ABSENT
         return {
@@ -174,12 +169,8 @@ def ours_text(ours: Statistics, decimals: int, *remarks: str) -> str:
 
 
 def lead_text(lead: "Comparison | None", decimals: int, adjusted: float = math.nan, published: float = math.nan) -> str:
-    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.033], paper +0.90"; † where the side ahead is not shown to have learned.
-
-    Args:
-        adjusted: p after an adjustment.
-        published: the paper's lead.
-    """
+    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.033], paper +0.90"; † where the side ahead is not shown to have learned;
+    `adjusted` is p after an adjustment, `published` the paper's lead."""
     if lead is None:
         return ABSENT
     difference = f"{signed(lead.difference, decimals)} {interval_text(lead.low, lead.high, decimals)}".strip()

@@ -172,11 +172,8 @@ def frame_of(comparisons: "Sequence[Comparison]") -> "pandas.DataFrame":
 
 
 def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: float) -> None:
-    """Points with intervals right and left of 0; in words, the same on the right.
-
-    Args:
-        room: for the labels, in typographical points.
-    """
+    """Points with intervals right and left of 0, the same in words on the right, and labels on the left, which have
+    `room` typographical points."""
     ax.set_yticks(range(len(lines)), [label for label, _ in lines], ha="left")
     ax.tick_params(axis="y", length=0, pad=room)
     for y, (label, (_, comparison)) in enumerate(zip(ax.get_yticklabels(), lines, strict=True)):

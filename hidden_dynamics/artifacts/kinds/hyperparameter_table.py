@@ -77,12 +77,10 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A run's values by name: as configured, as published, and as the authors' scripts have them.
+    """A run's values by name: as configured, as published, and as the authors' scripts have them; and the row of the
+    paper's table, if that has it (`printed`).
 
     Names are dataset, size, "data.<key>", and those of `COLUMNS` and `DETAILS`, "rates.factor" where one is a mapping.
-
-    Attributes:
-        printed: the row of the paper's table, if that has it.
     """
 
     run: Run
