@@ -14,6 +14,7 @@ from made import curves_of, evidence_of
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.artifacts.kinds import curves as kind
 from hidden_dynamics.artifacts.kinds.curves import Curve, robust_limits
+from hidden_dynamics.papers.logs import load_logs
 
 FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 5, 6, 10)]
 LANGUAGE = "momentumrnn_figure5"
@@ -33,11 +34,12 @@ def drawn(scale, name):
     return draw(artifact_at(scale, name))
 
 
-def with_a_model_that_half_learned(points=200):
-    """An artifact and its curves: in the second panel, one of the LSTM's two seeds has learned."""
+def half_learned(**settings):
+    """An artifact with its curves, of which one of the second panel has seeds that learned and others that did not."""
     artifact = artifact_at("demo", FIGURES[1])
-    first, second = curves_of(artifact, points=points)
-    return artifact, [first, [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in second]]
+    curves = curves_of(artifact, **settings)
+    curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
+    return artifact, curves
 
 
 # Content
@@ -57,7 +59,7 @@ def test_what_is_drawn_is_what_the_curves_say(name):
 
 
 def test_the_data_have_a_row_for_each_point_that_is_drawn():
-    artifact, curves = with_a_model_that_half_learned()
+    artifact, curves = half_learned()
     data = draw(artifact, curves).data.fillna({"model": ""}).set_index(["task", "split", "model", "line"]).sort_index()
     for panel, own in zip(artifact.panels, curves, strict=True):
         for curve in own:
@@ -72,7 +74,9 @@ def test_the_data_have_a_row_for_each_point_that_is_drawn():
 
 @pytest.mark.parametrize("points", [200, 1])
 def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points):
-    first, second = panels_of(draw(*with_a_model_that_half_learned(points)))
+    artifact, curves = half_learned(points=points)
+    figure = draw(artifact, curves)
+    first, second = panels_of(figure)
     assert len(with_gid(second, "seed lstm")) == 2 and not with_gid(second, "curve lstm")
     assert with_gid(first, "curve lstm") and with_gid(second, "curve sr_lstm")
 
@@ -81,7 +85,7 @@ def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points)
 def test_models_that_were_evaluated_once_are_rows_of_dots(seeds, bars, small):
     artifact = artifact_at("demo", FIGURES[0], seeds=list(range(seeds)))
     figure = draw(artifact, curves_of(artifact, points=1, seeds=seeds))
-    assert_nothing_overlaps(figure)  # which lays it out
+    assert_nothing_overlaps(figure)
     ax = panels_of(figure)[0]
     points = [with_gid(ax, f"curve {model}")[0] for model in artifact.settings.models]
     seen = [point.get_transform().transform(point.get_xydata()[0]) for point in points]
@@ -111,14 +115,8 @@ def test_limits_of_degenerate_curves():
         return robust_limits(curves, [], "linear", scale)
 
     assert robust_limits([], [], "linear", "linear") is None
-    for low, high in (
-        limits(1.0),
-        limits(0.0),
-        limits(2.0, 2.0, 2.0),
-        limits(0.0, 0.0, scale="log"),
-        limits(1.0, scale="log"),
-    ):
-        assert low < high
+    linear = [limits(1.0), limits(0.0), limits(2.0, 2.0, 2.0)]
+    assert all(low < high for low, high in (*linear, limits(0.0, 0.0, scale="log"), limits(1.0, scale="log")))
     assert limits(-1.0, 1.0)[0] < -1
 
 
@@ -166,6 +164,8 @@ def test_published_values_stand_beside_the_papers_size_and_data_only(change):
 
 # The authors' own losses
 
+FIRST = next(log[0] for log in load_logs("momentumrnn/logs.yaml").logs if log[0].mean == 0.37064)
+
 
 def with_logs(scale="paper", points=3, name="momentumrnn_figure11", **settings):
     artifact = artifact_at(scale, name, seeds=[0, 1, 2, 3, 4], **{"variants": {"default": "released"}} | settings)
@@ -181,6 +181,7 @@ def test_logs_lie_behind_our_test_losses_to_the_next_epoch():
     assert list(logged["x"]) == list(mean.get_xdata()) == [1, 2, 3, 4] and mean.get_zorder() < 1
     assert list(logged["mean"][:2]) == list(mean.get_ydata()[:2]) == [0.37064, 0.32983]
     np.testing.assert_array_equal([bar[:, 1] for bar in bars.get_segments()], logged[["low", "high"]])
+    assert tuple(logged[["low", "high"]].iloc[0]) == (FIRST.least, FIRST.greatest)
     assert legend(figure).count("authors’ logs") == 1
     validation = panels_of(with_logs(name=LANGUAGE))[1]  # validation losses, of text
     assert len(with_gid(validation, "curve logged")) == 3
@@ -189,7 +190,8 @@ def test_logs_lie_behind_our_test_losses_to_the_next_epoch():
 def test_logs_of_the_same_epoch_stand_below_the_dots_of_one_evaluation():
     test = panels_of(with_logs(points=1))[1]
     (mean,), (ours,) = (with_gid(test, f"curve {name}momentum_dtriv") for name in ("logged ", ""))
-    assert list(mean.get_xdata()) == [0.37064] and with_gid(test, "band logged momentum_dtriv")
+    (band,) = with_gid(test, "band logged momentum_dtriv")
+    assert list(mean.get_xdata()) == [0.37064] and list(band.get_xdata()) == [FIRST.least, FIRST.greatest]
     assert ours.get_ydata()[0] < mean.get_ydata()[0] < ours.get_ydata()[0] + 0.5
 
 

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from drawn import FigureRuns, line, panels_of, with_gid, words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.artifacts.kinds.error_over_time import bins_for, blocks, errors_of
+from hidden_dynamics.artifacts.kinds.error_over_time import bins_for, blocks, errors_of, observed
 from hidden_dynamics.results.seeds import mean_band
 
 MODELS = ("gru_ode_bayes", "augmented_gru_ode_bayes", "ace_gru_ode_bayes")
@@ -95,12 +94,14 @@ def test_bins_have_all_observed_targets_and_none_is_empty(rows, different_times,
     arrays = {"time": random.integers(0, different_times, rows).astype(np.float32), "mean": np.zeros((rows, 3))}
     arrays |= {"value": random.standard_normal((rows, 3)), "mask": random.random((rows, 3)) < 0.5}
     arrays["mask"][0, 0] = True
-    errors, (edges, times) = errors_of([(SimpleNamespace(model="a"), arrays)], 1.0), bins_for([arrays])
-    assert errors.counts.sum() == arrays["mask"].sum() and errors.counts.min() > 0 and len(times) <= 12
+    (edges, times), (seen, _) = bins_for([arrays]), observed(arrays)
+    drawn_at, (means,) = errors_of([arrays], 1.0)
+    counts = np.histogram(seen, edges)[0]
+    assert counts.sum() == arrays["mask"].sum() and counts.min() > 0 and len(times) <= 12
+    np.testing.assert_array_equal(drawn_at, times)
     assert (np.diff(edges[:-1]) > 0).all() and (np.diff(times) > 0).all()
     assert (edges[:-1] <= times).all() and (times <= edges[1:]).all()
-    squares = arrays["value"][arrays["mask"]] ** 2
-    assert (errors.of("a") * errors.counts).sum() == pytest.approx(squares.sum())  # weighted: the test error
+    assert (means * counts).sum() == pytest.approx((arrays["value"][arrays["mask"]] ** 2).sum())  # the test error
     assert len(blocks(arrays)[0]) == rows // 4
 
 

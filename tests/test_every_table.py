@@ -39,20 +39,16 @@ def evidence_at(artifact, root, ends=None, change=lambda row: row):
 
     def about(run):
         measured = dict.fromkeys(("test_accuracy", "validation_accuracy", "test_loss"), 0.9 + 0.05 * run.seed)
-        return {"evaluations": [{"iteration": 10, "epoch": 1.0, **measured}]} | (ends or {}).get(
-            (run.model, run.seed), {}
-        )
+        return {"evaluations": [{"iteration": 10, "epoch": 1.0, **measured}]} | ends.get((run.model, run.seed), {})
 
     def feature(row):
-        end = (ends or {}).get((row.model, row.seed))
-        lost = {"status": (end or {}).get("status", "diverged"), "diverged_at": 7, "silhouette": None}
-        return (
-            row
-            if end is None
-            else row.model_copy(update=lost | {"failure": json.dumps(end["failure"]) if "failure" in end else None})
-        )
+        end = ends.get((row.model, row.seed))
+        if end is None:
+            return row
+        lost = {"status": end.get("status", "diverged"), "diverged_at": 7, "silhouette": None}
+        return row.model_copy(update=lost | {"failure": json.dumps(end["failure"]) if "failure" in end else None})
 
-    configuration, runs, measured = artifact.configuration, [], {}
+    ends, configuration, runs, measured = ends or {}, artifact.configuration, [], {}
     if artifact.summarised:
         runs = [change(run_record(configuration, run, root, **about(run))) for run in artifact.case_runs]
         for run in artifact.runs if artifact.run_files else ():

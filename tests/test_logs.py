@@ -1,4 +1,4 @@
-"""The authors' logs: their reader, the runs that they speak to, the tables of them, the figures that show them, too."""
+"""The authors' logs: their reader, the runs that they speak to, and the tables of them."""
 
 import math
 from collections.abc import Iterator
@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from conftest import examples
-from drawn import artifact_at, legend, panels_of, with_gid
+from drawn import artifact_at
 from hypothesis import given
 from hypothesis import strategies as st
-from made import curves_of, evidence_of, make_run
+from made import evidence_of, make_run
 from scipy import stats
-from test_curves_figure import draw
 
 from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.configuration import load, merge, read_yaml
@@ -181,42 +180,3 @@ def test_p_is_welchs_and_q_is_benjamini_and_hochbergs(cells, at):
         assert row[f"{at}_p"] == pytest.approx(2 * stats.t.sf(abs(t), degrees))
     p, q = tested[f"{at}_p"].to_numpy(), tested[f"{at}_q"].to_numpy()
     assert q == pytest.approx([min(p[k:] * 27 / range(k + 1, 28)) for k in range(27)])
-
-
-# The figures
-
-
-def drawn(scale: str, points: int = 3, number: int = 11, **settings: Any):
-    artifact = artifact_at(scale, f"momentumrnn_figure{number}", seeds=FIVE, **{"variants": RELEASED} | settings)
-    return draw(artifact, curves_of(artifact, points=points, seeds=5))
-
-
-def test_logs_lie_behind_our_test_losses_to_the_next_epoch():
-    figure = drawn("paper", points=3)
-    train, test = panels_of(figure)
-    assert not with_gid(train, "curve logged")
-    (mean,) = with_gid(test, f"curve logged {MOMENTUM}")
-    assert mean.get_xdata().tolist() == [1, 2, 3, 4]
-    assert mean.get_ydata()[:2].tolist() == [0.37064, 0.32983] and mean.get_zorder() < 1
-    (band,) = with_gid(test, f"band logged {MOMENTUM}")
-    first = next(log[0] for log in LOGS.logs if log[0].mean == 0.37064)
-    assert {first.least, first.greatest} <= set(band.get_paths()[0].vertices[:, 1])
-    assert len(with_gid(test, "curve logged")) == 5 and legend(figure).count("authors’ logs") == 1
-    assert len(with_gid(panels_of(drawn("paper", number=5))[1], "curve logged")) == 3  # validation losses, of text
-
-
-def test_logs_of_the_same_epoch_stand_below_the_dots_of_one_evaluation():
-    test = panels_of(drawn("paper", points=1))[1]
-    (mean,), (band,) = (with_gid(test, f"{what} logged {MOMENTUM}") for what in ("curve", "band"))
-    first = next(log[0] for log in LOGS.logs if log[0].mean == 0.37064)
-    assert list(mean.get_xdata()) == [0.37064] and list(band.get_xdata()) == [first.least, first.greatest]
-    (ours,) = with_gid(test, f"curve {MOMENTUM}")
-    assert ours.get_ydata()[0] < mean.get_ydata()[0] < ours.get_ydata()[0] + 0.5
-
-
-@pytest.mark.parametrize(
-    ("scale", "settings"), [("demo", {}), ("evening", {}), ("paper", {"variants": {"default": "published"}})]
-)
-def test_nothing_is_drawn_where_the_runs_have_other_settings(scale, settings):
-    figure = drawn(scale, **settings)
-    assert not with_gid(figure, "curve logged") and not {"authors’ logs"} & set(legend(figure))

@@ -119,9 +119,8 @@ def test_a_lead_is_that_over_the_baseline_of_the_same_size_with_its_interval_and
 def test_a_lead_of_what_is_not_shown_to_have_learned_is_marked():
     naive = {"test_accuracy": {"majority class": 0.99}}
     values = {"lstm": 0.5, "momentum_lstm": 0.6}
-    runs = [
-        ran(model, value + seed / 100, seed=seed, naive=naive) for model, value in values.items() for seed in range(3)
-    ]
+    each = [(model, value, seed) for model, value in values.items() for seed in range(3)]
+    runs = [ran(model, value + seed / 100, seed=seed, naive=naive) for model, value, seed in each]
     assert cells(drawn(runs), "MomentumLSTM")["lead over LSTM (95 %), p"].endswith("†")
 
 
@@ -171,10 +170,8 @@ def test_two_tasks_stand_beside_one_published_number_of_each_metric():
     next_frame, recalled = line(table, "lstm"), line(table, "lstm", "timit_recall", "test_loss")
     assert (next_frame["mean"], recalled["mean"]) == (pytest.approx(30.5), pytest.approx(3.1))
     assert (next_frame["difference"], recalled["difference"]) == (pytest.approx(15.63), pytest.approx(-11.84))
-    leads = [
-        line(table, "momentum_lstm", metric=metric)["published_lead"] for metric in ("validation_loss", "test_loss")
-    ]
-    assert leads == [pytest.approx(3.97), pytest.approx(3.96)]
+    leads = [line(table, "momentum_lstm", metric=f"{of}_loss")["published_lead"] for of in ("validation", "test")]
+    assert leads == pytest.approx([3.97, 3.96])
     assert len(table.data) == 9 * 2 * 2  # the paper's rows, tasks, metrics
     assert set(table.data["published_task"]) == {"timit"} and next_frame["published_literature"] == "15.42 [22, 34]"
     assert cells(table, "LSTM", size="84")["published"] == "14.87 ± 0.15 (15.42 [22, 34])"
@@ -196,11 +193,9 @@ def test_tasks_that_cannot_be_told_apart_are_refused():
 def test_orthogonal_rows_are_held_to_the_papers_own_run_of_dtriv():
     """By hand: published are 96.89 and, of its own run, 96.62, not the 96.80 that it quotes."""
     artifact = artifact_at("paper", "momentumrnn_table4")
-    table = drawn(
-        [ran(of, value, artifact, size=512) for of, value in (("dtriv", 0.95), ("momentum_dtriv", 0.96))], artifact
-    )
-    differences = [line(table, of, size=512)["difference"] for of in ("dtriv", "momentum_dtriv")]
-    assert differences == [pytest.approx(-1.62), pytest.approx(-0.89)]
+    values = {"dtriv": 0.95, "momentum_dtriv": 0.96}
+    table = drawn([ran(of, value, artifact, size=512) for of, value in values.items()], artifact)
+    assert [line(table, of, size=512)["difference"] for of in values] == pytest.approx([-1.62, -0.89])
 
 
 # Perplexities: chosen by the loss, tested once, and published in the table or in the text
@@ -249,13 +244,9 @@ def image(model: str = "ode_net", test: float = 0.99, artifact: str = IMAGES, ch
 def test_a_number_that_was_chosen_on_the_test_set_says_so_and_failures_have_their_causes():
     """By hand: ResNet's 98.50 and 97.50 are 1.00 below ODE-Net's 99.00, and its published mean is 0.04 above."""
     failure = {"cause": "state not finite", "time": 0.31, "step": 1000, "during": "evaluation"}
-    runs = [
-        image(),
-        image("resnet", 0.985, chosen="test_accuracy"),
-        image("resnet", 0.975, chosen="test_accuracy", seed=1),
-    ]
-    runs += [ran("ode_net", None, artifact_at("paper", IMAGES), seed=2, diverged_at=812, failure=failure)]
-    table = drawn(runs, artifact_at("paper", IMAGES))
+    resnets = [image("resnet", test, chosen="test_accuracy", seed=seed) for seed, test in enumerate((0.985, 0.975))]
+    failed = ran("ode_net", None, artifact_at("paper", IMAGES), seed=2, diverged_at=812, failure=failure)
+    table = drawn([image(), *resnets, failed], artifact_at("paper", IMAGES))
     assert cells(table, "ResNet")["ours"] == "98.00 ± 0.71 (n = 2; best of all epochs)"
     resnet = line(table, "resnet")
     assert (resnet["lead"], resnet["published_lead"]) == (pytest.approx(-1.0), pytest.approx(0.04))
@@ -336,9 +327,8 @@ def test_where_some_seeds_learned_the_table_says_how_many_with_their_median():
     """By hand: 0.9, 0.81 and 0.8 beat 0.5 by more than 1 %, and 0.5 does not."""
     values = {"lstm": (0.9, 0.5, 0.81, 0.8), "momentum_lstm": (0.6,) * 4, "adam_lstm": (0.504,) * 4}
     naive = {"test_accuracy": {"majority class": 0.5, "chance": 0.1}}
-    table = drawn(
-        [ran(of, value, seed=seed, naive=naive) for of, own in values.items() for seed, value in enumerate(own)]
-    )
+    runs = [ran(of, value, seed=seed, naive=naive) for of, own in values.items() for seed, value in enumerate(own)]
+    table = drawn(runs)
     assert cells(table, "LSTM")["ours"] == "3 of 4 learned, median 81.00"
     assert cells(table, "AdamLSTM")["ours"] == "50.40 ± 0.00 (n = 4)"
     assert [line(table, of)["learned"] for of in values] == [3, 4, 0]

@@ -59,22 +59,8 @@ def test_markdown_has_as_many_cells_in_every_row_and_no_group_that_says_nothing(
 
 def test_numbers_as_text():
     assert [number(1.005, 1), number(None, 2), number(1.5e21, 2)] == ["1.0", "–", "1.50e+21"]
-    assert [signed(1.25, 1), signed(-1.0, 2), signed(-0.001, 2), signed(float("nan"), 2)] == [
-        "+1.2",
-        "−1.00",
-        "0.00",
-        "–",
-    ]
-
-
-def measured(artifact):
-    """Every metric of the table is 0.5 at a run's one evaluation."""
-
-    def about(run):
-        metrics = [run.spec["training"]["report"]["metric"], *artifact.metrics()]
-        return {"evaluations": [{"iteration": 10, "epoch": 1.0, **dict.fromkeys(metrics, 0.5)}]}
-
-    return about
+    texts = [signed(value, 2) for value in (1.25, -1.0, -0.001, float("nan"))]
+    assert texts == ["+1.25", "−1.00", "0.00", "–"]
 
 
 # The script
@@ -83,7 +69,9 @@ def measured(artifact):
 def test_an_artifacts_files_are_written(tmp_path):
     artifact = artifact_at("demo", "momentumrnn_table11")
     for run in artifact.runs:
-        make_run(tmp_path, artifact.configuration, run, **measured(artifact)(run))
+        metrics = [run.spec["training"]["report"]["metric"], *artifact.metrics()]
+        evaluation = {"iteration": 10, "epoch": 1.0, **dict.fromkeys(metrics, 0.5)}
+        make_run(tmp_path, artifact.configuration, run, evaluations=[evaluation])
     write_floors(tmp_path, artifact)
     render.draw(artifact, tmp_path)
     csv = pandas.read_csv(tmp_path / artifact.files()[0])

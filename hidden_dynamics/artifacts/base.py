@@ -179,6 +179,11 @@ class Artifact(ABC, Generic[S]):
             files["jacobian"] = paths.jacobian(self.name)
         return files
 
+    def wrong_input(self, name: str, why: str) -> UserError:
+        """The error, to be raised, of a measurement, as `inputs` names it, that it cannot be made of."""
+        path, remedy = Path(self.inputs()[name]), "remove it and run snakemake again, which makes it anew"
+        return UserError(f"{path}: {self.name}: {why}: {remedy}.", path)
+
     def floors(self) -> dict[str, str]:
         """The files of classical baselines that it shows, by task."""
         cells = self.cases() if self.floored else []
@@ -249,13 +254,6 @@ class BesidePublished(Artifact[S]):
     @cached_property
     def published(self) -> Published:
         return load_published(self.settings.published)
-
-
-def wrong_input(artifact: Artifact[Any], name: str, why: str) -> UserError:
-    """The error of a measurement, as `Artifact.inputs` names it, that an artifact cannot be made of; to be raised."""
-    path = Path(artifact.inputs()[name])
-    remedy = "remove it and run snakemake again, which makes it anew"
-    return UserError(f"{path}: {artifact.name}: {why}: {remedy}.", path)
 
 
 class InPanels(Artifact[Any]):

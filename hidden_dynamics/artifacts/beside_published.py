@@ -5,13 +5,13 @@ published lead.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from hidden_dynamics.artifacts.base import Artifact, BesidePublished
 from hidden_dynamics.artifacts.notes import scale_note, title_of
-from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, interval_text, number, p_text, signed
+from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, TextRow, interval_text, number, p_text, signed
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.papers.published import Number
@@ -67,12 +67,7 @@ class Score:
         }
 
     def texts(self, artifact: BesidePublished, published: str = "", *remarks: str) -> dict[str, str]:
-        """The cells, by heading.
-
-        Args:
-            published: the published number as it is shown, where more is said of it.
-            remarks: on our number.
-        """
+        """The cells, by heading: `published` as it is shown, where more is said of it, and `remarks` on our number."""
         decimals, baseline = artifact.configuration.metrics[self.metric].decimals, artifact.published.baseline
         printed = value_text(self.printed.value, self.printed.std, decimals) if self.printed else ABSENT
         return {
@@ -174,12 +169,8 @@ def ours_text(ours: Statistics, decimals: int, *remarks: str) -> str:
 
 
 def lead_text(lead: "Comparison | None", decimals: int, adjusted: float = math.nan, published: float = math.nan) -> str:
-    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.033], paper +0.90"; † where the side ahead is not shown to have learned.
-
-    Args:
-        adjusted: p after an adjustment.
-        published: the paper's lead.
-    """
+    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.033], paper +0.90"; † where the side ahead is not shown to have learned;
+    `adjusted` is p after an adjustment, `published` the paper's lead."""
     if lead is None:
         return ABSENT
     difference = f"{signed(lead.difference, decimals)} {interval_text(lead.low, lead.high, decimals)}".strip()
@@ -194,7 +185,7 @@ def table(
     artifact: BesidePublished,
     evidence: Evidence,
     rows: Sequence[TextRow],
-    data: Sequence[Mapping[str, Any]],
+    data: Sequence[Record],
     notes: Iterable[str],
     about: str = "",
 ) -> Table:

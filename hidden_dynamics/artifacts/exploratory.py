@@ -21,10 +21,7 @@ COLUMNS = (
 def comparisons_of(artifacts: Iterable[Artifact], evidence: Evidence) -> "pandas.DataFrame":
     """A row for each comparison that tables show, under the first of them: `Comparison`, and q.
 
-    q is Benjamini and Hochberg's, over all comparisons that have a p.
-
-    Args:
-        evidence: of all runs.
+    q is Benjamini and Hochberg's, over all comparisons that have a p; the evidence is of all runs.
     """
     import pandas
     from scipy.stats import false_discovery_control

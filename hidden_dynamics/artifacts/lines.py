@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.sheet import Styles, legend_entry
+from hidden_dynamics.artifacts.sheet import Look, Styles, legend_entry
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import best_classical, mean_and_std
@@ -28,14 +28,12 @@ ASIDE = 3.5  # typographical points from bar to bar
 IN_SIGHT = 1.3  # a baseline that is higher than this many times what else is drawn does not stretch the axis
 
 
-def draw_line(
-    ax: "Axes", curve: Curve, look: Mapping[str, object], front: float = 2, shift: float = 0, **marks: Any
-) -> None:
+def draw_line(ax: "Axes", curve: Curve, look: Look, front: float = 2, shift: float = 0) -> None:
     """One model: its mean where all of its runs have learned alike, its band, the lines of its runs, as far as there
     are any. Of FEW points or fewer, which are marked, bands would hide one another: there they are bars, side by side.
 
     Args:
-        look: of the mean's line; `marks` are more of it, `front` is its zorder.
+        look: of the mean's line; `front` is its zorder.
         shift: by how many bars' distances to the right FEW points are drawn.
     """
     from matplotlib.transforms import ScaledTranslation
@@ -54,7 +52,7 @@ def draw_line(
     for values in curve.seeds.values():
         ax.plot(curve.x, values, **{**place, **thin, "linewidth": 0.7}, zorder=BEHIND, gid=f"seed {curve.model}")
     if curve.learned is None:
-        ax.plot(curve.x, curve.mean, **{**look, **place, **marks}, zorder=front, gid=f"curve {curve.model}")
+        ax.plot(curve.x, curve.mean, **{**look, **place}, zorder=front, gid=f"curve {curve.model}")
 
 
 def points_of(curve: Curve, line: str = "mean", **place: object) -> list[dict[str, Any]]:
@@ -81,11 +79,8 @@ def model_entries(runs: Iterable[RunRecord], styles: Styles) -> "list[Line2D]":
 def baselines(
     naive: Mapping[str, float], runs: Sequence[RunRecord], metric: str, sign: int, factor: float = 1.0
 ) -> dict[str, float]:
-    """By their names in the legend, the scores of naive baselines and of the best classical one on the runs' data.
-
-    Args:
-        sign: of the metric, 1 where higher is better, else -1; `factor` is to the unit that is drawn.
-    """
+    """By their names in the legend, the scores of naive baselines and of the best classical one on the runs' data, by
+    the metric's `sign`, 1 where higher is better, else -1; `factor` is to the unit that is drawn."""
     scores = {f"{NAIVE}: {name}": score for name, score in naive.items()}
     if best := best_classical(runs, metric, sign, factor):
         name, by_seed = best

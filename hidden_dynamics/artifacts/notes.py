@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
@@ -24,11 +23,7 @@ def scale_notes(configuration: Configuration) -> list[str]:
 
 
 def chosen_notes(configuration: Configuration, tasks: Collection[str] | None = None) -> list[str]:
-    """How the user overrode the configuration, and what is left out.
-
-    Args:
-        tasks: those that are concerned; None: all.
-    """
+    """How the user overrode the configuration, and what is left out, of some tasks or of all."""
 
     def concerns(name: str) -> bool:
         return tasks is None or name.partition("/")[0] in tasks
@@ -51,11 +46,7 @@ def chosen_notes(configuration: Configuration, tasks: Collection[str] | None = N
 
 
 def title_of(artifact: Artifact, about: str = "") -> str:
-    """An artifact's title with its place in the paper and the scale.
-
-    Args:
-        about: what else to say of what is shown.
-    """
+    """An artifact's title, what else is said `about` what it shows, its place in the paper, and the scale."""
     settings = artifact.settings
     return f"{settings.title}{about} ({settings.source}): {artifact.configuration.scale_name} scale"
 
@@ -63,10 +54,8 @@ def title_of(artifact: Artifact, about: str = "") -> str:
 def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
     """What was taken where the paper and its code differ: "Variants (docs/variants.md): published; released (sr_cell)."
 
-    Named are those of which not the published value alone was taken, if they are few; runs.csv has all.
-
-    Args:
-        runs: for each, {variant: its value}.
+    Of each run, {variant: its value}. Named are those of which not the published value alone was taken, if they are
+    few; runs.csv has all.
     """
     taken: dict[str, set[str]] = {}
     for choice in runs:
@@ -138,10 +127,16 @@ def _failure(run: RunRecord | Features) -> str:
     return failure.get("error") or f"solver failed at iteration {run.diverged_at} ({failure['cause']})"
 
 
-def named(label: str, settings: Mapping[str, Any]) -> str:
+def named(label: str, settings: Mapping[str, object]) -> str:
     """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
     texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
     return f"{label} ({', '.join(texts)})" if texts else label
+
+
+def table_notes(artifact: Artifact, runs: Sequence[RunRecord], *said: str, lost: Iterable[str] = ()) -> list[str]:
+    """Three notes at most: scale and deviations, what else is said and how the runs were made, what is lost."""
+    scale = scale_note(artifact.configuration, artifact.tasks(), deviations(artifact.configuration, runs))
+    return [scale, " ".join([*said, runs_note(runs)]), " ".join([*lost, *divergence_notes(runs)])]
 
 
 # In figures: in the picture in short, in the notes in full

@@ -60,7 +60,8 @@ STYLE: "dict[RcKeyType, Any]" = {
 DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1, 1, 1, 1))]
 NO_VALUE = "no run got as far as a value here"
 
-Styles = Mapping[str, Mapping[str, Any]]
+Look = Mapping[str, Any]  # of a line: what matplotlib is told of it
+Styles = Mapping[str, Look]  # by model
 
 
 def style() -> "AbstractContextManager[None]":
@@ -81,7 +82,7 @@ def page(
     table: str = "",
     data: "pandas.DataFrame | None" = None,
 ) -> tuple["Page", "SubFigure"]:
-    """An empty figure: title, subtitle and legend above, its body below.
+    """An empty figure, and its body: title, subtitle and legend above, the body below.
 
     Args:
         settings: the artifact's; the title is their heading.
@@ -91,9 +92,6 @@ def page(
         instead: of a figure that is none: a sentence that says why.
         table: below the picture, in Markdown.
         data: the numbers that are drawn, a row for each point.
-
-    Returns:
-        (figure, its body).
     """
     from matplotlib.figure import Figure
 
@@ -104,16 +102,9 @@ def page(
     figure.notes = [" ".join(note.split()) for note in (READING, *notes) if note]
     figure.heading, figure.instead, figure.table, figure.data = settings.heading, instead, table, data
     head, body = figure.subfigures(2, 1, squeeze=False, height_ratios=[head_height, height], hspace=0)[:, 0]
-    head.text(
-        0.5,
-        1 - 0.08 / head_height,
-        settings.heading,
-        ha="center",
-        va="top",
-        fontsize=STYLE["figure.titlesize"],
-        gid="title",
-    )
-    head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
+    top = {"ha": "center", "va": "top"}
+    head.text(0.5, 1 - 0.08 / head_height, settings.heading, **top, fontsize=STYLE["figure.titlesize"], gid="title")
+    head.text(0.5, 1 - 0.32 / head_height, subtitle, **top, color="0.3", gid="subtitle")
     if handles:
         head.legend(handles=handles, loc="lower center", ncols=math.ceil(len(handles) / rows))
     return figure, body

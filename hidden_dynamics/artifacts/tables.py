@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ABSENT = "–"
 Column = tuple[str, str] | str
+Record = Mapping[str, Any]  # for programs: values by column of the csv
 TextRow = Mapping[Any, str]  # by column; of keys that are all text, too, which a Mapping[Column, str] does not take
 
 
@@ -88,10 +89,7 @@ def markdown(table: Table) -> str:
 
 
 def html(table: Table) -> str:
-    """One page, without a style.
-
-    Groups of columns, where there are any, have a line of headings.
-    """
+    """One page, without a style; groups of columns, where there are any, have a line of headings."""
     frame = table.frame if any(group for group, _ in table.frame.columns) else table.frame.droplevel(0, axis="columns")
     shown = re.sub("<table[^>]*>", "<table>", frame.to_html(index=False, justify="left"), count=1)
     notes = "\n".join(f"<li>{escape(note)}</li>" for note in table.notes)
@@ -128,9 +126,8 @@ def _parts(frame: "pandas.DataFrame") -> list[tuple[str, "pandas.DataFrame"]]:
     parts = []
     for group in groups or [""]:
         own = frame.columns.get_level_values(0) == group
-        part = frame.loc[
-            (frame.loc[:, own] != ABSENT).any(axis="columns"), own | (frame.columns.get_level_values(0) == "")
-        ]
+        without = frame.columns.get_level_values(0) == ""
+        part = frame.loc[(frame.loc[:, own] != ABSENT).any(axis="columns"), own | without]
         if len(part) or not group:
             parts.append((group, part.droplevel(0, axis="columns")))
     return parts

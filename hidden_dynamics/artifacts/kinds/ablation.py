@@ -171,8 +171,8 @@ def ours_text(square: Mapping[Any, Any], decimals: int) -> str:
     if square["diverged"] + square["failed"] == square["runs"]:
         return "\n".join(f"{how}\n{share}" for how, share in lost.items())
     text = number(square["ours"], decimals) if math.isfinite(square["ours"]) else "not finite"
-    words = {"diverged": "div.", "failed": "failed"}
-    return "\n".join([text + NAIVE * square["naive"], *(f"{share} {words[how]}" for how, share in lost.items())])
+    shares = [f"{share} {'div.' if how == 'diverged' else how}" for how, share in lost.items()]
+    return "\n".join([text + NAIVE * square["naive"], *shares])
 
 
 def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] | None, gid: str) -> None:

@@ -12,12 +12,11 @@ from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.beside_published import beside, lead_text, ours_text
-from hidden_dynamics.artifacts.notes import divergence_notes, named, reported_note, runs_note, scale_note, subtitle_of
-from hidden_dynamics.artifacts.tables import ABSENT, Table, decimals_of
+from hidden_dynamics.artifacts.notes import named, reported_note, subtitle_of, table_notes
+from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, decimals_of
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Size
-from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.statistics import Statistics, over_seeds
 
@@ -96,11 +95,7 @@ def draw(artifact: ContrastTable, evidence: Evidence) -> Table:
             line = _line(evidence, cases, metric)
             data.append({"artifact": artifact.name, **line, **_numbers(sides, leads)})
             rows.append(_texts(configuration, line, sides, leads))
-    notes = [
-        scale_note(configuration, artifact.tasks(), deviations(configuration, runs)),
-        f"{reported_note(configuration, runs)} {runs_note(runs)}",
-        " ".join(divergence_notes(runs)),
-    ]
+    notes = table_notes(artifact, runs, reported_note(configuration, runs))
     return Table.of(f"{artifact.settings.heading}; {subtitle_of(configuration, runs)}", notes, rows, data)
 
 
@@ -142,9 +137,7 @@ def _numbers(sides: Mapping[str, Statistics], leads: Leads) -> dict[str, Any]:
     return line
 
 
-def _texts(
-    configuration: Configuration, line: Mapping[str, Any], sides: Mapping[str, Statistics], leads: Leads
-) -> dict[str, str]:
+def _texts(configuration: Configuration, line: Record, sides: Mapping[str, Statistics], leads: Leads) -> dict[str, str]:
     metric = configuration.metrics[line["metric"]]
     spreads = [sides[side].std for side in SIDES if sides[side].std > 0]
     decimals = max(metric.decimals, decimals_of(spreads[0] if spreads else math.nan))

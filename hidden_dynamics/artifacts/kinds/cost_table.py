@@ -4,17 +4,18 @@ Another machine's milliseconds say nothing about this one: what stands beside th
 baseline, where both were measured on the paper's data and at the paper's size.
 """
 
+import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 from typing import Any, Literal, TypeVar
 
 from hidden_dynamics.artifacts import beside_published
-from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings, wrong_input
+from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.beside_published import beside, data_of, deviations_of, held_to
 from hidden_dynamics.artifacts.notes import variants_note
-from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
+from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table, number
 from hidden_dynamics.configuration.runs import Case, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.results.evidence import Evidence
@@ -64,18 +65,17 @@ def draw(artifact: CostTable, evidence: Evidence) -> Table:
     return beside_published.table(artifact, evidence, rows, data, [machine_note(evidence)])
 
 
-def _row(artifact: CostTable, lines: Sequence[Mapping[str, Any]]) -> dict[Column, str]:
+def _row(artifact: CostTable, lines: Sequence[Record]) -> dict[Column, str]:
     first, baseline = lines[0], artifact.configuration.models[artifact.published.baseline].label
     row: dict[Column, str] = {"Model": first["label"], "N": beside(first["size"], first["paper_size"])}
     for line in lines:
         title = artifact.published.content["quantities"][line["metric"]]["title"]
+        decimals = artifact.configuration.metrics[line["metric"]].decimals
         ratio, low, high = (number(line[name], 2) for name in ("ratio", "ratio_low", "ratio_high"))
         texts = {
             f"ours, {line['unit']}": significant(line["value"]),
             f"÷ {baseline}’s (range)": ratio if low == ABSENT else f"{ratio} ({low} – {high})",
-            f"published, {line['published_unit']}": number(
-                line["published"], artifact.configuration.metrics[line["metric"]].decimals
-            ),
+            f"published, {line['published_unit']}": number(line["published"], decimals),
             f"published ÷ {baseline}’s": number(line["published_ratio"], 2),
         }
         row |= {(title, name): text for name, text in texts.items()}
@@ -85,16 +85,14 @@ def _row(artifact: CostTable, lines: Sequence[Mapping[str, Any]]) -> dict[Column
 # Shared with the table of times to an accuracy
 
 
-def check(artifact: MeasuredCosts[Any], evidence: Evidence) -> None:
+def check(artifact: MeasuredCosts, evidence: Evidence) -> None:
     """A `UserError` where a process has not one row for each model and quantity, as those of a publication with fewer
     models."""
     measured = Counter((row.process, row.model, row.quantity) for row in evidence.costs)
-    for process in dict.fromkeys(row.process for row in evidence.costs):
-        for case in artifact.cases():
-            for quantity in (*TIMES, *MEMORIES):
-                if measured[process, case.model, quantity] != 1:
-                    why = f"process {process} has not one row for {quantity} of {case.model}"
-                    raise wrong_input(artifact, "costs", why)
+    processes, models = dict.fromkeys(row.process for row in evidence.costs), [case.model for case in artifact.cases()]
+    for process, model, quantity in itertools.product(processes, models, (*TIMES, *MEMORIES)):
+        if measured[process, model, quantity] != 1:
+            raise artifact.wrong_input("costs", f"process {process} has not one row for {quantity} of {model}")
 
 
 def cost_of(artifact: CostTable, evidence: Evidence, case: Case, quantity: str) -> dict[str, Any]:
@@ -118,7 +116,7 @@ def of_quantity(evidence: Evidence, case: Case, quantity: str) -> list[Cost]:
     return [row for row in evidence.costs if (row.model, row.quantity) == (case.model, quantity)]
 
 
-def published_costs(artifact: MeasuredCosts[Any], case: Case, quantity: str, deviating: str) -> dict[str, float]:
+def published_costs(artifact: MeasuredCosts, case: Case, quantity: str, deviating: str) -> dict[str, float]:
     """The printed number and, where nothing deviates from the paper, its ratio to the baseline's."""
     value = held_to(artifact, case, quantity)
     ratio = value / held_to(artifact, case._replace(model=artifact.published.baseline), quantity)

@@ -27,7 +27,16 @@ from hidden_dynamics.artifacts.lines import (
     points_of,
 )
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
+from hidden_dynamics.artifacts.sheet import (
+    Look,
+    Styles,
+    legend_entry,
+    line_styles,
+    page,
+    plain_numbers,
+    style,
+    write_instead,
+)
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Number, Size, Whole
@@ -45,7 +54,7 @@ if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sheet import Page
 
 BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
-LOGGED: dict[str, Any] = {"color": "0.5"}  # of the authors' own losses
+LOGGED: Look = {"color": "0.5"}  # of the authors' own losses
 TITLE = 66  # characters in a line of a panel's title
 NOTHING = "No picture is drawn: no run has a loss."
 
@@ -80,10 +89,7 @@ class PanelSettings(Entry):
 
 
 class Settings(ArtifactSettings):
-    """
-    Attributes:
-        logs: the file of published/ with the authors' own losses, drawn behind those of runs that share their settings.
-    """
+    """`logs`: the file of published/ with the authors' losses, drawn behind those of runs that share their settings."""
 
     models: Models
     panels: Annotated[list[PanelSettings], Field(min_length=1)]
@@ -199,9 +205,7 @@ def frame_of(panels: Sequence[Panel]) -> "pandas.DataFrame":
         rows += [point for curve in panel.curves for point in points_of(curve, **place)]
         for model, log in panel.logged.items():
             rows += points_of(replace(log, model=model), "authors", **place)
-        rows += [
-            {**place, "model": model, "line": "published", "mean": mean} for model, mean in panel.published.items()
-        ]
+        rows += [{**place, "line": "published", "model": model, "mean": of} for model, of in panel.published.items()]
         rows += [{**place, "line": name, "mean": score} for name, score in panel.baselines.items()]
     return pandas.DataFrame(rows)
 
@@ -254,7 +258,7 @@ def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     for rank, curve in enumerate(panel.curves):
         draw_line(ax, curve, styles[curve.model], front=10 - rank, shift=rank - middle)
     for model, log in panel.logged.items():
-        draw_line(ax, log, LOGGED | {"linestyle": styles[model]["linestyle"]}, front=0.5)
+        draw_line(ax, log, {**LOGGED, "linestyle": styles[model]["linestyle"]}, front=0.5)
     draw_across(ax, panel.baselines, names)
     for rank, (model, value) in enumerate(panel.published.items()):
         shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
@@ -278,17 +282,17 @@ def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) ->
     ax.set_ylim(len(panel.curves) - 0.4, -0.6)
     for row, curve in enumerate(panel.curves):
         model, colour = curve.model, styles[curve.model]["color"]
-        draw_dot(ax, row, curve, color=colour, mec="0.2", mew=0.7, ms=6)
+        draw_dot(ax, row, curve, {"color": colour, "mec": "0.2", "mew": 0.7, "ms": 6})
         for value in curve.seeds.values():
             ax.plot(value, [row], "o", ms=4, color=colour, alpha=0.5, mew=0, gid=f"seed {model}")
         if model in panel.logged:
-            draw_dot(ax, row + BELOW, panel.logged[model], **LOGGED, ms=5)
+            draw_dot(ax, row + BELOW, panel.logged[model], {**LOGGED, "ms": 5})
     draw_across(ax, panel.baselines, names, upright=True)
     if panel.y_limits:
         ax.set_xlim(*panel.y_limits)
 
 
-def draw_dot(ax: "Axes", row: float, curve: Curve, **look: Any) -> None:
+def draw_dot(ax: "Axes", row: float, curve: Curve, look: Look) -> None:
     """The mean of a single evaluation, where it has one, with its interval."""
     if np.isfinite(curve.low[0]):
         ax.plot([curve.low[0], curve.high[0]], [row, row], color=look["color"], lw=1, gid=f"band {curve.model}")

@@ -52,6 +52,7 @@ def draw(artifact: Embedding, evidence: Evidence) -> "Page":
         f"{settings.perplexity:g}, {settings.iterations:,} iterations, seed {settings.seed})."
     )
     dot = {"linestyle": "", "marker": "o", "markersize": 5}
+    classes = sorted(set(labels.tolist()))
     with style():
         figure, body = page(
             artifact.settings,
@@ -59,9 +60,7 @@ def draw(artifact: Embedding, evidence: Evidence) -> "Page":
             width=9.6,
             height=(WIDTH * shape + 0.75) * lines + 0.2,
             notes=figure_notes(configuration, first, *features_notes(settings, first), drawn),
-            handles=[
-                legend_entry(names[label], color=f"C{label % 10}", **dot) for label in sorted(set(labels.tolist()))
-            ],
+            handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in classes],
             instead="" if maps else NOTHING,
             data=points_of(maps, labels, names),
         )
@@ -89,9 +88,7 @@ def read_maps(path: Path, models: Iterable[str]) -> tuple[NDArray, dict[str, NDA
 
 def names_of(configuration: Configuration, dataset: str, labels: NDArray) -> list[str]:
     """The classes' names, or numbers where these are not known."""
-    return list(configuration.datasets[dataset].classes or ()) or [
-        str(label) for label in range(labels.max(initial=0) + 1)
-    ]
+    return configuration.datasets[dataset].classes or [str(label) for label in range(labels.max(initial=0) + 1)]
 
 
 def shape_of(maps: Iterable[NDArray]) -> float:
@@ -106,9 +103,8 @@ def points_of(maps: Mapping[str, NDArray], labels: NDArray, names: Sequence[str]
 
     classes = [names[label] for label in labels]
     frames = [
-        pandas.DataFrame({"model": model, "image": range(len(points)), "class": classes, "x": x, "y": y})
-        for model, points in maps.items()
-        for x, y in [points.T]
+        pandas.DataFrame({"model": model, "image": range(len(xy)), "class": classes, "x": xy[:, 0], "y": xy[:, 1]})
+        for model, xy in maps.items()
     ]
     return pandas.concat(frames) if frames else pandas.DataFrame()
 

@@ -1,7 +1,6 @@
 """Squared errors of predictions over time, a line per model (ACE-NODE, Figures 5 to 7)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,7 +70,7 @@ def draw(artifact: ErrorOverTime, evidence: Evidence) -> "Page":
     metric = configuration.metrics[settings.metric]
     read = [(run, run.files.predictions()) for run in runs if run.status == "finished"]
     made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
-    lines = lines_of(configuration, errors_of(made, metric.factor)) if made else []
+    lines = lines_of(configuration, made, metric.factor) if made else []
     naive, styles = mean_scores(runs, settings.metric, metric.factor), line_styles(configuration, runs)
     scores = baselines(naive, runs, settings.metric, metric.sign, metric.factor)
     by_row = {run.model: blocks(arrays) for run, arrays in made if run.seed == runs[0].seed and settings.over_rows}
@@ -99,36 +98,17 @@ def draw(artifact: ErrorOverTime, evidence: Evidence) -> "Page":
     return figure
 
 
-@dataclass(frozen=True)
-class Errors:
-    """Squared errors of the runs that predicted something, in bins of time.
-
-    Attributes:
-        times: (bins,), where the bins are drawn.
-        sums, counts: (runs, bins), of the observed entries.
-        factor: to the unit that is shown.
-    """
-
-    runs: Sequence[RunRecord]
-    times: NDArray
-    sums: NDArray
-    counts: NDArray
-    factor: float
-
-    def of(self, model: str) -> NDArray:
-        """(the model's runs, bins), the means; nan without entries, or where one is not finite."""
-        own = [run.model == model for run in self.runs]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = self.factor * (self.sums[own] / self.counts[own])
-        return np.where(np.isfinite(means), means, np.nan)
-
-
-def errors_of(made: Sequence[tuple[RunRecord, Arrays]], factor: float) -> Errors:
-    """The errors of runs in the bins that they recorded, or else in bins for their targets.
+def errors_of(answers: Sequence[Arrays], factor: float) -> tuple[NDArray, NDArray]:
+    """The mean squared errors of runs in the bins that they recorded, or else in bins for their targets.
 
     Bins in which no run has an entry are left out.
+
+    Args:
+        factor: to the unit that is shown.
+
+    Returns:
+        Where the bins are drawn (bins,), and the means (runs, bins): nan without entries, or where one is not finite.
     """
-    runs, answers = [run for run, _ in made], [arrays for _, arrays in made]
     if "error_time" in answers[0]:
         edges = answers[0]["error_time"]
         times = (edges[:-1] + edges[1:]) / 2
@@ -141,7 +121,9 @@ def errors_of(made: Sequence[tuple[RunRecord, Arrays]], factor: float) -> Errors
         squares = [own for _, own in entries]
         sums = np.array([np.bincount(*pair, minlength=times.size) for pair in zip(places, squares, strict=True)])
     seen = counts.any(axis=0)
-    return Errors(runs, times[seen], sums[:, seen], counts[:, seen], factor)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = factor * (sums[:, seen] / counts[:, seen])
+    return times[seen], np.where(np.isfinite(means), means, np.nan)
 
 
 def bins_for(answers: Sequence[Arrays]) -> tuple[NDArray, NDArray]:
@@ -170,14 +152,16 @@ def squares_of(arrays: Arrays) -> NDArray:
         return (arrays["value"].astype(np.float64) - arrays["mean"]) ** 2
 
 
-def lines_of(configuration: Configuration, errors: Errors) -> list[Curve]:
+def lines_of(configuration: Configuration, made: Sequence[tuple[RunRecord, Arrays]], factor: float) -> list[Curve]:
     """Of each model the mean over its runs, with its band or the runs' own lines."""
+    times, errors = errors_of([arrays for _, arrays in made], factor)
     lines = []
-    for model in dict.fromkeys(run.model for run in errors.runs):
-        values, seeds = errors.of(model), [run.seed for run in errors.runs if run.model == model]
-        band = mean_band(values, resampled=resampled(configuration, errors.runs[0].task, model))
+    for model in dict.fromkeys(run.model for run, _ in made):
+        values = errors[[run.model == model for run, _ in made]]
+        seeds = [run.seed for run, _ in made if run.model == model]
+        band = mean_band(values, resampled=resampled(configuration, made[0][0].task, model))
         few = dict(zip(seeds, values, strict=True)) if 1 < len(values) < FEWEST else {}
-        lines.append(Curve(model, errors.times, *band, few))
+        lines.append(Curve(model, times, *band, few))
     return lines
 
 
@@ -200,7 +184,8 @@ def draw_over_time(ax: "Axes", lines: Sequence[Curve], styles: Styles, scores: M
     means = np.concatenate([values for line in lines for values in (line.mean, *line.seeds.values())])
     bands = np.concatenate([end for line in lines for end in (line.low, line.high)])
     for rank, line in enumerate(lines):
-        draw_line(ax, line, styles[line.model], shift=rank - (len(lines) - 1) / 2, marker="o", ms=3.5)
+        look = {**styles[line.model], "marker": "o", "ms": 3.5}
+        draw_line(ax, line, look, shift=rank - (len(lines) - 1) / 2)
     draw_across(ax, scores, scores)
     ax.set_xlim(*padded(np.concatenate([line.x for line in lines])))
     least, top = np.nanmin(means), np.nanmax(means)

@@ -3,14 +3,14 @@ hand, and decides nothing."""
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import legend_entry, page, style
+from hidden_dynamics.artifacts.sheet import Look, legend_entry, page, style
 from hidden_dynamics.artifacts.tables import interval_text, signed
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.runs import Case
@@ -30,12 +30,9 @@ MOST = 20  # comparisons
 LINE = 0.21  # inches from line to line
 WIDTH = 9.0  # inches
 LETTER = 5.2  # typographical points: the mean width of one
-LOOKS: dict[
-    bool, dict[str, Any]
-] = {  # by whether the side that is ahead is not shown to have learned; Okabe and Ito's blue
-    False: {"color": "#0072B2", "marker": "o"},
-    True: {"color": "0.65", "marker": "v"},
-}
+# By whether the side that is ahead is not shown to have learned; Okabe and Ito's blue.
+LOOKS: dict[bool, Look] = {False: {"color": "#0072B2", "marker": "o"}, True: {"color": "0.65", "marker": "v"}}
+UNLEARNED = "the model that is ahead is not shown to have learned"
 UNITS = {"one": "", "percent": " (points)"}
 NOTHING = "No picture is drawn: at this scale no two models that it compares both have a value."
 NOTE = (
@@ -101,9 +98,7 @@ def draw(artifact: Forest, evidence: Evidence) -> "Page":
     drawn = [comparison for comparisons in panels.values() for comparison in comparisons]
     shown = {case for comparison in drawn for case in (comparison.one, comparison.other)}
     runs = [run for run in evidence.runs if run.case in shown]
-    marks = (
-        {"the model that is ahead is not shown to have learned": True} if any(one.unlearned for one in drawn) else {}
-    )
+    unlearned = any(comparison.unlearned for comparison in drawn)
     lines = {measure: lines_of(evidence, comparisons) for measure, comparisons in panels.items()}
     with style():
         figure, body = page(
@@ -112,7 +107,7 @@ def draw(artifact: Forest, evidence: Evidence) -> "Page":
             width=WIDTH,
             height=sum(LINE * len(texts) + 0.6 for texts in lines.values()),
             notes=figure_notes(configuration, runs, NOTE),
-            handles=[legend_entry(text, ls="none", **LOOKS[unlearned]) for text, unlearned in marks.items()],
+            handles=[legend_entry(UNLEARNED, ls="none", **LOOKS[True])] if unlearned else [],
             instead="" if drawn else NOTHING,
             data=frame_of(drawn),
         )
@@ -177,11 +172,8 @@ def frame_of(comparisons: "Sequence[Comparison]") -> "pandas.DataFrame":
 
 
 def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: float) -> None:
-    """Points with intervals right and left of 0; in words, the same on the right.
-
-    Args:
-        room: for the labels, in typographical points.
-    """
+    """Points with intervals right and left of 0, the same in words on the right, and labels on the left, which have
+    `room` typographical points."""
     ax.set_yticks(range(len(lines)), [label for label, _ in lines], ha="left")
     ax.tick_params(axis="y", length=0, pad=room)
     for y, (label, (_, comparison)) in enumerate(zip(ax.get_yticklabels(), lines, strict=True)):

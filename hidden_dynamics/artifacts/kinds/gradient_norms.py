@@ -84,13 +84,10 @@ class Recording:
     norms: NDArray
 
     @property
-    def interval(self) -> int:
-        return int(self.iterations[1] - self.iterations[0]) if self.iterations.size > 1 else 1
-
-    @property
     def ends(self) -> tuple[float, float]:
         """Of what is drawn on the iterations' axis."""
-        return self.iterations[0] - self.interval / 2, self.iterations[-1] + self.interval / 2
+        interval = self.iterations[1] - self.iterations[0] if self.iterations.size > 1 else 1
+        return self.iterations[0] - interval / 2, self.iterations[-1] + interval / 2
 
 
 def colour_limit(norms: NDArray) -> float:

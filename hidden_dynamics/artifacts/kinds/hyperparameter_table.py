@@ -67,14 +67,20 @@ class HyperparameterTable(BesidePublished[Settings]):
         ]
 
 
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, float):
+        return np.format_float_positional(value, precision=4, fractional=False, trim="0")
+    return "none" if value is None else str(value)
+
+
 @dataclass(frozen=True)
 class Row:
-    """A run's values by name: as configured, as published, and as the authors' scripts have them.
+    """A run's values by name: as configured, as published, and as the authors' scripts have them; and the row of the
+    paper's table, if that has it (`printed`).
 
     Names are dataset, size, "data.<key>", and those of `COLUMNS` and `DETAILS`, "rates.factor" where one is a mapping.
-
-    Attributes:
-        printed: the row of the paper's table, if that has it.
     """
 
     run: Run
@@ -88,13 +94,11 @@ class Row:
         """The names of what is not as published."""
         return [name for name in {**self.ours, **self.published} if _differ(name, self.ours, self.published)]
 
-    def text(self, name: str, title: Callable[[Any], Any] = lambda value: value) -> str:
-        """Our value, as `title` shows it, and in brackets what is another one."""
+    def text(self, name: str, text: Callable[..., str] = _text) -> str:
+        """Our value, as `text` says it, and in brackets what is another one."""
         others = {"published": self.published, "released": self.released}
-        marks = [
-            f"{of} {_text(title(theirs[name]))}" for of, theirs in others.items() if _differ(name, self.ours, theirs)
-        ]
-        ours = _text(title(self.ours[name])) if name in self.ours else ABSENT
+        marks = [f"{of} {text(theirs[name])}" for of, theirs in others.items() if _differ(name, self.ours, theirs)]
+        ours = text(self.ours[name]) if name in self.ours else ABSENT
         return f"{ours} ({'; '.join(marks)})" if marks else ours
 
     def texts(self, artifact: HyperparameterTable) -> dict[str, str]:
@@ -201,11 +205,3 @@ def _settings(spec: Spec) -> dict[str, Any]:
         settings["penalty"] = settings["penalty"]["weight"]
     settings.setdefault("iterations_per_epoch", "one pass")
     return settings
-
-
-def _text(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_text, value))
-    if isinstance(value, float):
-        return np.format_float_positional(value, precision=4, fractional=False, trim="0")
-    return "none" if value is None else str(value)

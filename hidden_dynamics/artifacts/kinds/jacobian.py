@@ -30,8 +30,6 @@ NOTES = (
     "Figure 2 is of ‖∂L/∂h_t‖ of DTRIV and MomentumDTRIV in training. These can differ by D, the units that modReLU "
     "holds at 0, and by what training made of the weights; by no term of momentum.",
 )
-
-
 PRODUCTS = {"product": "Eq. 11", "claimed": "Eq. 13"}
 EQUAL = 1e-9  # of the vectors' length: what rounding in float64 may take
 
@@ -85,9 +83,8 @@ def draw_norms(ax: "Axes", cell: str, steps: Sequence[GradientNorm]) -> None:
 def _equal_note(cells: Sequence[Sequence[GradientNorm]]) -> str:
     """In how many cells each product is what autograd gives, at all steps."""
     counts = [sum(all(getattr(at, f"{name}_error") <= EQUAL for at in steps) for steps in cells) for name in PRODUCTS]
-    texts = [
-        f"{label} in {count} of {len(cells)} cells" for label, count in zip(PRODUCTS.values(), counts, strict=True)
-    ]
+    labels = zip(PRODUCTS.values(), counts, strict=True)
+    texts = [f"{label} in {count} of {len(cells)} cells" for label, count in labels]
     return f"Equal to autograd at every step, to 10⁻⁹ of the vector's length: {', '.join(texts)}."
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.beside_published import beside, data_of, value_text
-from hidden_dynamics.artifacts.notes import divergence_notes, named, runs_note, scale_note, subtitle_of
-from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, decimals_of, interval_text, p_text, signed
+from hidden_dynamics.artifacts.notes import named, subtitle_of, table_notes
+from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table, decimals_of, interval_text, p_text, signed
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Case, resolve
 from hidden_dynamics.configuration.schema import Size
@@ -118,10 +118,8 @@ def _compared(artifact: LogsTable, log: Log, baseline: Log) -> dict[str, Any]:
     differences."""
     sides = [whole(log), whole(baseline)]
     last = max(sides[0].keys() & sides[1].keys())
-    chosen = {
-        "last": [side[last] for side in sides],
-        "best": [min(side.values(), key=lambda point: point.mean) for side in sides],
-    }
+    chosen = {"last": [side[last] for side in sides]}
+    chosen["best"] = [min(side.values(), key=lambda point: point.mean) for side in sides]
     about = {name: getattr(log[0], name) for name in ("task", "model", "size", *NAMED, "clipped", "split")}
     row = {"artifact": artifact.name, **about, "baseline": baseline[0].model}
     for at, (point, other) in chosen.items():
@@ -143,7 +141,7 @@ def _difference(point: Point, other: Point) -> dict[str, float]:
     return numbers | {"low": low, "high": high, "p": estimate.p()}
 
 
-def _texts(artifact: LogsTable, row: Mapping[str, Any]) -> dict[Column, str]:
+def _texts(artifact: LogsTable, row: Record) -> dict[Column, str]:
     configuration, about = artifact.configuration, load_logs(artifact.settings.logs).about
     task = next(name for name, logged in about.tasks.items() if logged == row["task"])
     validation = "" if row["split"] == "test" else f"{row['split']} loss"
@@ -168,7 +166,7 @@ def _texts(artifact: LogsTable, row: Mapping[str, Any]) -> dict[Column, str]:
     return texts
 
 
-def _loss_text(row: Mapping[str, Any], side: str, decimals: int) -> str:
+def _loss_text(row: Record, side: str, decimals: int) -> str:
     mean, sd, n = (row[f"{side}_{name}"] for name in ("mean", "sd", "n"))
     return f"{value_text(mean, sd if n > 1 else None, decimals)} (n = {n})" if n else ABSENT
 
@@ -191,12 +189,7 @@ def beside_ours(artifact: LogsTable, evidence: Evidence) -> Table:
         }
         for row in rows
     ]
-    notes = [
-        scale_note(configuration, artifact.tasks(), deviations(configuration, runs)),
-        runs_note(runs),
-        " ".join(divergence_notes(runs)),
-        load_logs(artifact.settings.logs).about.notes[1],
-    ]
+    notes = [*table_notes(artifact, runs), load_logs(artifact.settings.logs).about.notes[1]]
     return Table.of(f"{artifact.settings.heading}; {subtitle_of(configuration, runs)}", notes, texts, rows)
 
 

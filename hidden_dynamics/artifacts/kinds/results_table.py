@@ -1,17 +1,17 @@
 """A table of results: our numbers over seeds beside the published ones, and below them what no network scores: naive
 and classical baselines and, where known, the best possible predictor. These are not compared with anything."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from hidden_dynamics.artifacts import beside_published
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
-from hidden_dynamics.artifacts.beside_published import Score, beside, value_text
+from hidden_dynamics.artifacts.beside_published import Score, beside, score_of, value_text
 from hidden_dynamics.artifacts.kinds.solver_table import MOVES, is_unchecked, moves
 from hidden_dynamics.artifacts.notes import divergence_notes, reported_note, runs_note
-from hidden_dynamics.artifacts.tables import ABSENT, Column, Table
+from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table
 from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Case
@@ -26,15 +26,10 @@ from hidden_dynamics.results.statistics import over_seeds
 LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
 UNCHECKED = "Solvers were not checked in some of the runs (acenode_solver)."
-Line = Mapping[str, Any]  # a row for programs
 
 
 class Row(Entry):
-    """A model at one of the paper's sizes.
-
-    Attributes:
-        tasks: those that it is shown on, where these are not all of the artifact's.
-    """
+    """A model at one of the paper's sizes; `tasks`: those that it is shown on, where these are not all."""
 
     model: str
     size: Size | None = None
@@ -42,11 +37,7 @@ class Row(Entry):
 
 
 class Settings(ArtifactSettings):
-    """
-    Attributes:
-        metrics: those that are shown; null: all of the published table.
-        extras: whether models of the user's own on the same tasks and sizes are shown, too.
-    """
+    """`metrics`: those that are shown; null: all of the published table. `extras`: as `Artifact.with_extras`."""
 
     published: str = REQUIRED
     tasks: Annotated[list[str], Field(min_length=1)]
@@ -104,13 +95,12 @@ def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
     `UserError` where tasks have the same title."""
     configuration, headings = artifact.configuration, _headings(artifact)
     cases = dict.fromkeys([*artifact.shown(), *(run.case for run in evidence.runs)])
-    scores = [
-        beside_published.score_of(
-            artifact, evidence, case, metric, over_seeds(configuration, evidence.of(case), metric)
-        )
+    ours = {
+        (case, metric): over_seeds(configuration, evidence.of(case), metric)
         for case in cases
         for metric in artifact.metrics_on(case.task)
-    ]
+    }
+    scores = [score_of(artifact, evidence, *place, statistics) for place, statistics in ours.items()]
     lines = [score.data(artifact) | _printed(artifact, score, evidence.of(score.case)) for score in scores]
     references, repeating = _references(artifact, evidence), _repeating(artifact, evidence)
     rows: dict[object, dict[Column, str]] = {}
@@ -153,7 +143,7 @@ def _printed(artifact: ResultsTable, score: Score, runs: Sequence[RunRecord]) ->
     }
 
 
-def _references(artifact: ResultsTable, evidence: Evidence) -> list[Line]:
+def _references(artifact: ResultsTable, evidence: Evidence) -> list[Record]:
     """A row for each task, metric and baseline, the naive ones first, then the classical, then the best possible
     predictor: mean and deviation over the runs' seeds."""
     lines = []
@@ -200,7 +190,7 @@ def _headings(artifact: ResultsTable) -> dict[tuple[str, str], str]:
     return headings
 
 
-def _sizes(lines: Sequence[Line], case: Case) -> dict[Column, str]:
+def _sizes(lines: Sequence[Record], case: Case) -> dict[Column, str]:
     """N and the number of parameters of a model, as run and published; several where tasks differ."""
     of_model = [line for line in lines if (line["model"], line["paper_size"]) == case[1:]]
 
@@ -211,7 +201,7 @@ def _sizes(lines: Sequence[Line], case: Case) -> dict[Column, str]:
     return {("", "N"): beside(distinct("size"), case.size), ("", "Parameters"): parameters}
 
 
-def _texts(artifact: ResultsTable, score: Score, line: Line) -> dict[str, str]:
+def _texts(artifact: ResultsTable, score: Score, line: Record) -> dict[str, str]:
     """A row's cells in one group of columns."""
     elsewhere = artifact.published.content.get("chosen_by")  # another number, by which the paper's runs chose theirs
     marks = [BEST_OF_ALL] if elsewhere and score.metric in line["chosen_by"].split() else []
@@ -225,7 +215,7 @@ def _texts(artifact: ResultsTable, score: Score, line: Line) -> dict[str, str]:
     return score.texts(artifact, published, *marks)
 
 
-def _reference_text(artifact: ResultsTable, line: Line) -> str:
+def _reference_text(artifact: ResultsTable, line: Record) -> str:
     decimals = artifact.configuration.metrics[line["metric"]].decimals
     same = not line["std"] > 1e-9 * abs(line["mean"])  # of all seeds
     return value_text(line["mean"], None if same else line["std"], decimals) + ("" if same else f" (n = {line['n']})")

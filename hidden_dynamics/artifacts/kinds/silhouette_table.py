@@ -3,18 +3,11 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hidden_dynamics.artifacts import beside_published
-from hidden_dynamics.artifacts.base import (
-    REQUIRED,
-    Artifact,
-    BesidePublished,
-    SideBySide,
-    SideBySideSettings,
-    wrong_input,
-)
-from hidden_dynamics.artifacts.beside_published import beside
+from hidden_dynamics.artifacts.base import REQUIRED, Artifact, BesidePublished, SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts.beside_published import beside, score_of
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Case
@@ -53,10 +46,7 @@ class Featured(SideBySide[OfFeatures]):
 
 
 class Settings(FeaturedSettings):
-    """
-    Attributes:
-        papers_data: whether it is made of the paper's data alone, not of stand-ins or smaller images.
-    """
+    """`papers_data`: whether it is made of the paper's data alone, not of stand-ins or smaller images."""
 
     published: str = REQUIRED
     papers_data: bool = False
@@ -88,10 +78,8 @@ class SilhouetteTable(BesidePublished[Settings], Featured[Settings]):
 def draw(artifact: SilhouetteTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
     features = measured_features(artifact, evidence)
-    scores = [
-        beside_published.score_of(artifact, evidence, case, "silhouette", _statistics(evidence, case))
-        for case in artifact.cases()
-    ]
+    cases = artifact.cases()
+    scores = [score_of(artifact, evidence, case, "silhouette", _statistics(evidence, case)) for case in cases]
     data = [score.data(artifact) for score in scores]
     rows = [
         {"Model": line["label"], "N": beside(line["size"], line["paper_size"]), **score.texts(artifact)}
@@ -114,13 +102,13 @@ def _statistics(evidence: Evidence, case: Case) -> Statistics:
 # Shared with the figure of features
 
 
-def measured_features(artifact: Artifact[Any], evidence: Evidence) -> Sequence[Features]:
+def measured_features(artifact: Artifact, evidence: Evidence) -> Sequence[Features]:
     """The measured features of an artifact, a row for each run; a `UserError` where they have not one row for each run,
     as those of a publication with fewer seeds."""
     measured = Counter((row.model, row.seed) for row in evidence.features)
     for run in artifact.runs:
         if measured[run.model, run.seed] != 1:
-            raise wrong_input(artifact, "features", f"it has not one row for {run.id}")
+            raise artifact.wrong_input("features", f"it has not one row for {run.id}")
     return evidence.features
 
 
@@ -129,9 +117,8 @@ def features_notes(settings: FeatureSettings, rows: Sequence[Features]) -> list[
     scaled = "every number scaled to mean 0 and deviation 1" if settings.standardise else "not scaled"
     sizes = dict.fromkeys(f"{row.dimensions} ({row.label})" for row in rows if row.dimensions)
     images = {f"{row.images:,}" for row in rows if row.images}
-    weights, devices = (
-        sorted({text for row in rows if (text := getattr(row, of))}) for of in ("weights", "measured_on")
-    )
+    weights = sorted({row.weights for row in rows if row.weights})
+    devices = sorted({row.measured_on for row in rows if row.measured_on})
     lost = [row for row in rows if row.status not in ("measured", "diverged", "failed")]
     texts = [f"{row.label} seed {row.seed} ({row.failure or WITHOUT[row.status]})" for row in lost]
     return [

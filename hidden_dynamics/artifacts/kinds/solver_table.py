@@ -8,11 +8,10 @@ from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.beside_published import beside
-from hidden_dynamics.artifacts.notes import divergence_notes, runs_note, scale_note, title_of
-from hidden_dynamics.artifacts.tables import ABSENT, Table, number
+from hidden_dynamics.artifacts.notes import table_notes, title_of
+from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, number
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
-from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import mean_and_std
@@ -46,17 +45,11 @@ def draw(artifact: SolverTable, evidence: Evidence) -> Table:
     configuration, runs = artifact.configuration, evidence.runs
     lines = [_line(configuration, evidence.of(case)) for case in dict.fromkeys(run.case for run in runs)]
     whys = Counter(why for check in _checks(runs) for of in ("missing", "failures") for why in check[of].values())
-    notes = [
-        scale_note(configuration, artifact.tasks(), deviations(configuration, runs)),
-        runs_note(runs),
-        " ".join(
-            [*(f"Without a number, {count} times: {why}." for why, count in whys.items()), *divergence_notes(runs)]
-        ),
-    ]
+    notes = table_notes(artifact, runs, lost=[f"Without a number, {n} times: {why}." for why, n in whys.items()])
     return Table.of(title_of(artifact), notes, [_texts(configuration, line) for line in lines], lines)
 
 
-def moves(runs: Sequence[Any], metric: str) -> bool:
+def moves(runs: Sequence[RunRecord], metric: str) -> bool:
     """Whether the mean of a metric moves by more than `MOVED` of its deviation over seeds, where solvers are finer."""
     levels = _levels(runs, metric)
     std = mean_and_std(run.metrics[metric] for run in runs if metric in run.metrics)[1] if levels else 0.0
@@ -100,7 +93,7 @@ def _line(configuration: Configuration, runs: Sequence[RunRecord]) -> dict[str, 
     return line | {"resolved": NO if broken else "yes" if known else None}
 
 
-def _texts(configuration: Configuration, line: Mapping[str, Any]) -> dict[str, str]:
+def _texts(configuration: Configuration, line: Record) -> dict[str, str]:
     metric, levels = configuration.metrics.get(line["metric"]), [n for n in range(3) if f"share_{n}" in line]
     means = [f"{line[f'share_{n}']}: {number(line[f'mean_{n}'], metric.decimals)}" for n in levels if metric]
     evaluations = " / ".join(f"{line[f'nfe_{n}']:.0f}" for n in levels)

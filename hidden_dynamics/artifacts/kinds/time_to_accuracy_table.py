@@ -14,7 +14,7 @@ from hidden_dynamics.artifacts.beside_published import beside, data_of, deviatio
 from hidden_dynamics.artifacts.kinds import cost_table
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts, significant
 from hidden_dynamics.artifacts.notes import runs_note
-from hidden_dynamics.artifacts.tables import Table, number
+from hidden_dynamics.artifacts.tables import Record, Table, number
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Number
 from hidden_dynamics.results.evidence import Evidence
@@ -82,12 +82,9 @@ def _line(artifact: TimeToAccuracyTable, evidence: Evidence, case: Case) -> dict
     }
 
 
-def _row(artifact: TimeToAccuracyTable, line: dict[str, Any]) -> dict[str, str]:
-    configuration = artifact.configuration
-    baseline, decimals = (
-        configuration.models[artifact.published.baseline].label,
-        configuration.metrics[QUANTITY].decimals,
-    )
+def _row(artifact: TimeToAccuracyTable, line: Record) -> dict[str, str]:
+    baseline = artifact.configuration.models[artifact.published.baseline].label
+    decimals = artifact.configuration.metrics[QUANTITY].decimals
     lost = "".join(f"; {line[how]} {how}" for how in ("diverged", "failed") if line[how])
     best = "no evaluation" if line["best"] is None else f"best {percent(line['best'])}"
     reached = f"{line['reached']} of {line['runs']}{lost}"
