@@ -20,8 +20,8 @@ SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": {"task
 PARITY = "out/demo/runs/parity/lstm-n3/seed0"
 TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", "momentumrnn_table7", "mine_table1", f"{PARITY}/run.json"]
 MOMENTUM = (
-    "v = linear_recurrence(self.s * g, self.mu, state)",
-    "v = linear_recurrence(self.s * g, self.mu / 2, state)",
+    "v = linear_recurrence(s * g, mu, state)",
+    "v = linear_recurrence(s * g, mu / 2, state)",
 )
 
 CELL = """

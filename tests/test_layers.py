@@ -61,6 +61,5 @@ def test_a_package_imports_none_that_comes_after_it(package):
 
 def test_the_short_names_are_those_of_models_and_for_code_from_elsewhere_alone():
     assert {name.split(".")[1] for name in imported(HOUSE / "nn.py")} == {"errors", "models", "system"}
-    steps = [*(ROOT / "scripts").glob("*.py"), *(ROOT / "tools").glob("*.py")]
-    for path in [*HOUSE.rglob("*.py"), *steps]:
+    for path in [*HOUSE.rglob("*.py"), *(ROOT / "scripts").glob("*.py")]:
         assert not any(f"{name}.".startswith("hidden_dynamics.nn.") for name in imported(path)), path

@@ -324,12 +324,11 @@ def orthogonal(K):
 def averaged():
     """Its weights are averaged from the second evaluation on, its rates fall, and it has a test."""
 
-    class Tested(Regression, ValidatedTask):
-        def evaluate(self, network):
-            return super().evaluate(network) | {"size": network.weight.abs().sum().item()}  # which grows
-
-        def evaluate_test(self, network):
-            return {"tested": network.weight.sum().item()}
+    class Tested(ValidatedTask, Regression):
+        def measure(self, part, network):
+            if part == "test":
+                return {"tested": network.weight.sum().item()}
+            return Regression.evaluate(self, network) | {"size": network.weight.abs().sum().item()}  # which grows
 
     averaging = {"metric": "size", "nonmonotone": 1}
     settings = {"averaging": averaging, "evaluate_every": 2, "rates": {"drops": [1], "factor": 0.1}}

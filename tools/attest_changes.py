@@ -38,8 +38,8 @@ CHANGES = [
     Change(
         "filter: momentum grows by a rounding",
         "models/momentum/filters.py",
-        "v = linear_recurrence(self.s * g, self.mu, state)",
-        "v = linear_recurrence(self.s * g, self.mu * (1 + 1e-7), state)",
+        "v = linear_recurrence(s * g, mu, state)",
+        "v = linear_recurrence(s * g, mu * (1 + 1e-7), state)",
         "mnist/momentum_lstm timit_dtriv/momentum_dtriv",
         "momentum_* scaled_* gain_*",
     ),
