@@ -175,7 +175,10 @@ ASKS = [
     ({"device": "cpu", "together": ["seed"]}, {"_cores": 2, "mem_mb": 12000, "runtime": 720, "gpu": 0}),
     ({"device": "cuda", "together": ["seed"], "runs_per_gpu": 2}, {"_cores": 4, "mem_mb": 24000, "gpu": 1}),
     ({"device": "cuda", "together": ["seed"], "runs_per_gpu": 9}, {"_cores": 6, "mem_mb": 36000}),
-    ({"device": "cuda", "together": [], "runs_per_gpu": 2, "time_limit": 90}, {"_cores": 2, "mem_mb": 12000, "runtime": 90}),
+    (
+        {"device": "cuda", "together": [], "runs_per_gpu": 2, "time_limit": 90},
+        {"_cores": 2, "mem_mb": 12000, "runtime": 90},
+    ),
     ({"device": "cuda", "time_limit": 9000}, {"runtime": 720}),
 ]
 
