@@ -14,13 +14,14 @@ import train as script
 from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
+from made import make_run
 from workplaces import Workplace
 
 from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.configuration.runs import OUTPUTS
+from hidden_dynamics.configuration.runs import OUTPUTS, UNCOMMITTED, WEIGHTS, all_runs
 from hidden_dynamics.configuration.spec import length_matters
 from hidden_dynamics.results.archives import KEPT, record_of, write
-from hidden_dynamics.results.run_files import RunFiles, is_to_grow
+from hidden_dynamics.results.run_files import RunFiles, is_to_grow, with_checksums
 from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
 from hidden_dynamics.tasks.task import schedule_of
 from hidden_dynamics.training import checkpoint, packed
@@ -247,3 +248,17 @@ def test_a_schedule_that_is_no_class_of_the_module_is_refused():
     task = SimpleNamespace(schedule=lambda training, seed: Own(training, 10, seed))
     with refused("Own"):
         schedule_of(task, {"epochs": 1, "batch_size": 5}, 0)
+
+
+def test_a_record_has_neither_weights_nor_what_was_not_committed(configured, tmp_path):
+    configuration = configured(scale="demo")
+    run = next(run for run in all_runs(configuration) if run.task == "adding")
+    files = make_run(tmp_path, configuration, run)
+    record, own = files.record(), [WEIGHTS, UNCOMMITTED]
+    kept = [*record.pop("files")]
+    for name in own:
+        (files.directory / name).write_bytes(b"of this machine")
+    del record["checksum"]
+    record = with_checksums(record, files.directory, [*kept, *own])
+    (files.directory / "run.json").write_text(json.dumps(record))
+    assert set(record_of(files.directory)) == {"run.json", *kept} - {*own}

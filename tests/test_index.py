@@ -15,7 +15,7 @@ from published_here import COSTS, GRADIENTS, JACOBIAN, PATIENT, TABLE, results_o
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims.verdict import Outcome, Verdict, write_verdicts
-from hidden_dynamics.pages.index import index_page, sentence
+from hidden_dynamics.pages.index import index_page, pictures, sentence
 from hidden_dynamics.pages.sections import DrawnTable, papers_of, table_of
 from hidden_dynamics.results.archives import write
 
@@ -191,7 +191,16 @@ def test_the_sentence_of_a_question_counts_the_sides_of_its_comparisons(configur
     artifact = artifact_named(configured(scale="demo"), "momentumrnn_momentum")
     path = tmp_path / artifact.configuration.paths.figure(artifact.name, "csv")
     path.parent.mkdir(parents=True)
-    path.write_text("low,high\n1,2\n3,4\n-2,-1\n-1,1\n,\n", encoding="utf-8")
+    path.write_text("low,high\n1,2\n3,4\n5,6\n-2,-1\n-1,1\n,\n", encoding="utf-8")
     section: Any = SimpleNamespace(artifact=artifact)
     said = sentence(section, tmp_path)
-    assert [int(number) for number in re.findall(r"\d+", said)] == [5, 2, 1]
+    assert [int(number) for number in re.findall(r"\d+", said)] == [6, 3, 1]
+
+
+def test_the_first_pictures_are_those_of_questions():
+    kinds = {"a": "curves", "b": "curves", "c": "forest", "d": "curves", "e": "forest"}
+    sections: Any = [
+        SimpleNamespace(name=name, picture=name != "a", artifact=SimpleNamespace(settings=SimpleNamespace(kind=kind)))
+        for name, kind in kinds.items()
+    ]
+    assert [section.name for section in pictures(sections)] == ["c", "e", "b"]

@@ -11,11 +11,13 @@ from drawn import add_model, artifact_at, cells
 from made import evidence_of, floor, run_record
 
 from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.artifacts.exploratory import comparisons_of
 from hidden_dynamics.artifacts.kinds.results_table import LIMIT, UNCHECKED
 from hidden_dynamics.artifacts.tables import Table, markdown
 from hidden_dynamics.claims.comparison import compare
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data.folds import folds
+from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 
 MNIST, SPEECH, LANGUAGE, FORECASTS = (*(f"momentumrnn_table{n}" for n in (11, 2, 3)), "acenode_table6")
@@ -388,3 +390,8 @@ def test_a_table_may_leave_out_models_of_the_users_own(project):
         }
         assert "mine" in shown["acenode_table7" if task == "physionet" else "acenode_table9"]
         assert "mine" not in shown["acenode_table11"]
+
+
+def test_a_comparison_without_runs_is_no_row(configured):
+    artifact = artifact_named(configured(scale="demo"), "momentumrnn_table11")
+    assert [*artifact.pairs()] and comparisons_of([artifact], Evidence(artifact.configuration)).empty
