@@ -112,6 +112,7 @@ def test_each_run_is_there_once_with_what_it_measured_and_each_verdict_names_its
     runs = rows_of(files, "runs.csv")
     assert [run["run"] for run in runs] == list({run.id: None for run in all_runs(published.configuration)})
     assert all(run["code"] and run["data_digest"] and run["versions"] and run["measured"] for run in runs)
+    assert not any("published" in run["variants"] for run in runs)  # only what is not the paper's text
     names = {name for row in rows_of(files, "verdicts.csv") for name in row["runs"].split()}
     assert names and names <= {run["run"] for run in runs}
 
