@@ -1,4 +1,4 @@
-"""The cells and the solver beside their nearest relatives, in one table, within two minutes: docs/library.md's.
+"""The cells and the solver beside their nearest relatives, in one table, within half a minute: docs/library.md's.
 
     python benchmarks/library.py
 
@@ -87,7 +87,7 @@ def flushed(rnn: nn.Module, x: Tensor) -> tuple[Action, Action]:
     def with_denormals(flush: bool) -> None:
         torch.set_flush_denormal(flush)
         step(rnn, x)()
-        torch.set_flush_denormal(True)  # as prepare() has it
+        torch.set_flush_denormal(True)  # as set_arithmetic has it
 
     return lambda: with_denormals(False), lambda: with_denormals(True)
 

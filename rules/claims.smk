@@ -5,7 +5,7 @@ rule render_claims:
     """What claims asks for"""
     input:
         CLAIMED,
-        sorted(str(path) for path in (HERE / "published").rglob("*") if path.suffix in (".yaml", ".csv")),
+        map(str, PRINTED),
     output:
         PATHS.verdicts,
     log:

@@ -19,9 +19,8 @@ if not isinstance(workflow.current_basedir, LocalSourceFile):
         "snakefile: <checkout>/Snakefile"
     )
 CHECKOUT = Path(str(workflow.current_basedir)).parent
-HERE = Path(
-    os.path.relpath(CHECKOUT)
-)  # "." in the checkout; with --directory, or as a module of another workflow, the way there
+# "." in the checkout; with --directory, or as a module of another workflow, the way there
+HERE = Path(os.path.relpath(CHECKOUT))
 sys.path[:0] = dict.fromkeys([str(CHECKOUT), os.getcwd()])  # the library, and modules of the user's own
 
 from hidden_dynamics import floors

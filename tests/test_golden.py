@@ -19,3 +19,8 @@ def test_the_lstms_vectors_are_those_of_torchs_own():
         stock.load_state_dict({key: torch.from_numpy(published[f"LSTM/{key}"]) for key in stock.state_dict()})
         output = stock(torch.from_numpy(published["LSTM/x"]))[0]
         torch.testing.assert_close(output, torch.from_numpy(published["LSTM/output"]))
+
+
+def test_the_file_has_the_vectors_of_all_cells_and_no_others():
+    with np.load(golden.FILE) as published:
+        assert set(published) == {key for name in golden.CELLS for key in golden.vectors(name)}

@@ -22,7 +22,7 @@ OUTSIDE = {
     "published/README.md": "published.md",
     "benchmarks/RESULTS.md": "speed.md",
 }
-ALIASES = {
+PAGES = OUTSIDE | {  # by their places in the repository
     "docs/README.md": "index.md",
     "benchmarks/README.md": "speed.md",
     "docs/evidence/paper/README.md": "evidence/paper/index.html",
@@ -84,8 +84,8 @@ def address_of(target: str, source: str, site_path: str, known: set[str]) -> str
         return target
     path, _, heading = target.partition("#")
     place = os.path.normpath(PurePosixPath(source).parent / path)
-    reached = {**OUTSIDE, **ALIASES}.get(place) or place.removeprefix("docs/")
-    if reached not in known or (not place.startswith("docs/") and place not in {**OUTSIDE, **ALIASES}):
+    reached = PAGES.get(place) or place.removeprefix("docs/")
+    if reached not in known or (not place.startswith("docs/") and place not in PAGES):
         return None
     return os.path.relpath(reached, PurePosixPath(site_path).parent) + (f"#{heading}" if heading else "")
 
