@@ -376,5 +376,6 @@ def json_object(text: str, option: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise UserError(f"{option} is not valid JSON: {error}", key=option) from None
     if not isinstance(content, dict):
-        raise UserError(f"{option} must be a JSON object, found {text}", key=option)
+        example = '{"scale": "pilot"}'
+        raise UserError(f"{option} must be a JSON object, as {example} is, found {text}", key=option)
     return content
