@@ -376,6 +376,6 @@ def json_object(text: str, option: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise UserError(f"{option} is not valid JSON: {error}", key=option) from None
     if not isinstance(content, dict):
-        example = '{"scale": "pilot"}'
+        example = '{"name": "value"}'
         raise UserError(f"{option} must be a JSON object, as {example} is, found {text}", key=option)
     return content
