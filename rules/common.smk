@@ -164,16 +164,15 @@ def say_where():
         logger.info(f"Made: {' '.join(files)}")
 
 
-def gpus():
-    """GPUs that a run asks for. On a cluster the device must be given: the login node says nothing of the other nodes."""
-    if SETTINGS.device == "auto":
-        if on_cluster():
-            raise WorkflowError(
-                "config.yaml: device: auto looks for a GPU on this machine, but the jobs run on others: "
-                "say --config device=cuda, or device=cpu."
-            )
-        return int(has_nvidia_gpu())
-    return int(SETTINGS.device == "cuda")
+def gpus(*tasks):
+    """GPUs that a job of these tasks asks for. On a cluster the device must be given: the login node says nothing of the other nodes."""
+    given = {CONFIGURATION.device_of(task) for task in tasks}
+    if "auto" in given and on_cluster():
+        raise WorkflowError(
+            "config.yaml: device: auto looks for a GPU on this machine, but the jobs run on others: "
+            "say --config device=cuda, or device=cpu."
+        )
+    return int("cuda" in given or ("auto" in given and has_nvidia_gpu()))
 
 
 def on_cluster():

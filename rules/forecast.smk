@@ -2,6 +2,8 @@
 #
 # Nothing of the workflow is an input: no data is downloaded or prepared for it, nothing is trained.
 
+TASKS = sorted({run.task for run in RUNS.values()})
+
 
 rule calibrate:
     """Measure what the runs of a scale cost on this machine"""
@@ -15,10 +17,10 @@ rule calibrate:
     resources:
         mem_mb=SCALE.mem_mb,
         runtime=60,
-        gpu=gpus(),
+        gpu=gpus(*TASKS),
     params:
         threads=min(all_cores(), SCALE.threads),  # those of a run, where the job has as many
-        device="cuda" if gpus() else "cpu",  # on another one, it is measured again
+        on_gpu=list(filter(gpus, TASKS)),  # on another device, all is measured again
         identities=IDENTITIES,
         measuring=code_digest("scripts.calibrate.main"),
     message:

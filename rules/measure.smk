@@ -1,6 +1,11 @@
 # What is measured beside the runs. Artifacts that show the same share one measurement, under the name of the first of them.
 
 
+def gpus_to_measure(wildcards):
+    """GPUs that a measurement asks for, by the one task of its artifact."""
+    return gpus(*ARTIFACTS[wildcards.artifact].tasks())
+
+
 # The costs of training and evaluating each model on this machine. It takes all the cores that Snakemake has, so that no other job
 # of this workflow runs beside it, and waits until everything else is done. On a cluster, where that would not keep other jobs off the
 # node, profiles/slurm asks for a node to itself.
@@ -22,10 +27,10 @@ rule measure_cost:
     resources:
         mem_mb=SCALE.mem_mb,
         runtime=60,
-        gpu=gpus(),
+        gpu=gpus_to_measure,
     params:
         threads=SCALE.threads,  # those of a run, where the job has as many
-        device="cuda" if gpus() else "cpu",  # on another one, it is measured again
+        device=lambda wildcards: "cuda" if gpus_to_measure(wildcards) else "cpu",  # on another one, it is measured again
         processes=SCALE.processes,
         identities=lambda wildcards: [run.identity for run in ARTIFACTS[wildcards.artifact].measured_runs()],
         measuring=code_digest("scripts.measure_cost.main"),
@@ -80,7 +85,7 @@ rule measure_features:
     resources:
         mem_mb=SCALE.mem_mb,
         runtime=TIME_LIMIT,
-        gpu=gpus(),
+        gpu=gpus_to_measure,
     params:
         settings=lambda wildcards: json.dumps(ARTIFACTS[wildcards.artifact].settings.features.given(), sort_keys=True),
         identities=lambda wildcards: [run.identity for run in runs_of(wildcards)],

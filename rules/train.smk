@@ -8,7 +8,7 @@
 for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.left_out]:
     jobs, entry = TrainingJobs(CONFIGURATION, task), CONFIGURATION.tasks[task]
     place = PATHS.run(task, *("*" if key in jobs.shared else f"{{wildcards.{key}}}" for key in ("model", "seed")))
-    at_once = min(CONFIGURATION.runs_per_gpu, jobs.runs_of_a_job) if gpus() else 1
+    at_once = min(CONFIGURATION.runs_per_gpu, jobs.runs_of_a_job) if gpus(task) else 1
 
     rule:
         name:
@@ -34,7 +34,7 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
         resources:
             mem_mb=SCALE.mem_mb * at_once,
             runtime=TIME_LIMIT,
-            gpu=gpus(),
+            gpu=gpus(task),
             at_once=at_once,  # here since the command is formatted when all rules have been read, and no reason to train again
         params:
             task=task,

@@ -29,13 +29,15 @@ def main() -> None:
     configuration = load(parse_settings(arguments.config))
     artifacts = load_artifacts(configuration)
     runs, _ = chosen(configuration, {name: artifact.runs for name, artifact in artifacts.items()})
-    device = devices.choose(arguments.device or configuration.settings.device)
+    asked = {run.task: arguments.device or configuration.device_of(run.task) for run in runs}
+    on = {name: devices.choose(name) for name in dict.fromkeys(asked.values())}
+    runs_on = {device: [run for run in runs if on[asked[run.task]] == device] for device in dict.fromkeys(on.values())}
     threads = arguments.threads or configuration.scale.threads
     on_cpu = max(1, (arguments.cores or os.cpu_count() or 1) // threads)
-    places = on_cpu if device.type == "cpu" else configuration.runs_per_gpu
-    calibrator = Calibrator(configuration, device, threads, places)
+    places = {device: on_cpu if device.type == "cpu" else configuration.runs_per_gpu for device in runs_on}
+    calibrator = Calibrator(configuration, threads, places)
     output = arguments.output or Path(configuration.paths.calibration)
-    for calibration in calibrator.calibrate(runs):
+    for calibration in calibrator.calibrate(runs_on):
         calibration.write(output)  # what is measured is kept where this is stopped
 
 

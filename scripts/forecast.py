@@ -31,9 +31,9 @@ def main() -> None:
     artifacts = load_artifacts(configuration)
     runs, runs_of = chosen(configuration, {name: artifact.runs for name, artifact in artifacts.items()})
     calibration = read(arguments.calibration or Path(configuration.paths.calibration))
-    machine = machine_of(configuration.settings, calibration, arguments.cores or os.cpu_count() or 1)
-    rows = list(forecast(configuration, calibration, machine, runs, runs_of))
-    text = as_markdown(configuration, calibration, machine, rows)
+    machines = machines_of(configuration.settings, calibration, arguments.cores or os.cpu_count() or 1)
+    rows = list(forecast(configuration, calibration, machines, runs, runs_of))
+    text = as_markdown(configuration, calibration, machines, rows)
     output = arguments.output or Path(configuration.results, "forecast")
     with atomic(output.with_suffix(".md")) as handle:
         handle.write(text)
@@ -41,12 +41,15 @@ def main() -> None:
     print(text)
 
 
-def machine_of(settings: Settings, calibration: Calibration, cores: int) -> Machine:
-    """The machine of the forecast: the GPUs in the settings, where the calibration is of a GPU; else the cores."""
-    if calibration.device != "cpu":
-        return Machine(settings.forecast.gpus * calibration.side_by_side, 1 / calibration.side_by_side, on_gpu=True)
+def machines_of(settings: Settings, calibration: Calibration, cores: int) -> dict[str, Machine]:
+    """The machine of the forecast for each device of the calibration: the GPUs in the settings, or the cores."""
     threads = min(calibration.threads, cores)
-    return Machine(cores // threads, threads)
+    return {
+        device: Machine(cores // threads, threads)
+        if device == "cpu"
+        else Machine(settings.forecast.gpus * places, 1 / places, on_gpu=True)
+        for device, places in calibration.side_by_side.items()
+    }
 
 
 if __name__ == "__main__":

@@ -36,11 +36,11 @@ def main() -> None:
     given = options.parse_args()
     configuration = load(parse_settings(given.config))
     artifact = artifact_named(configuration, given.artifact, "--artifact")
-    (runs, baseline), settings = measured_by(artifact), configuration.settings
+    runs, baseline = measured_by(artifact)
     batch_size = given.batch or runs[0].spec["training"]["batch_size"]
     threads = given.threads or configuration.scale.threads
-    devices.set_arithmetic(threads, settings.precision)
-    device = devices.choose(given.device or settings.device)
+    devices.set_arithmetic(threads, configuration.settings.precision)
+    device = devices.choose(given.device or configuration.device_of(runs[0].task))
     with devices.turn(device, configuration.runs_per_gpu) as device:
         processes = given.processes or configuration.scale.processes
         circumstances = Circumstances(device, threads, batch_size, processes, given.rounds)

@@ -36,9 +36,8 @@ def main() -> None:
     artifact = artifact_named(configuration, given.artifact, "--artifact")
     if artifact.measured != "features":
         raise UserError(f"{artifact.name} shows no measured features (its kind is {artifact.settings.kind}).")
-    settings = configuration.settings
-    device = devices.choose(given.device or settings.device)
-    devices.set_arithmetic(given.threads or configuration.scale.threads, settings.precision)
+    device = devices.choose(given.device or configuration.device_of(artifact.runs[0].task))
+    devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
     rows: list[dict[str, Any]] = []
     maps: dict[str, NDArray] = {}
     with devices.turn(device, configuration.runs_per_gpu) as device:

@@ -75,7 +75,7 @@ def train_all() -> int:
     configuration = load(parse_settings(given.config))
     models, seeds = TrainingJobs(configuration, given.task).chosen(given.model, given.seed)
     runs = [find(configuration, given.task, model, seed) for seed in seeds for model in models]
-    device = devices.choose(given.device or configuration.settings.device)
+    device = devices.choose(given.device or configuration.device_of(given.task))
     devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
     done = []
     with devices.turn(device, configuration.runs_per_gpu) as device:

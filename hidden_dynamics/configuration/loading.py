@@ -96,6 +96,11 @@ class Configuration:
         given = self.settings.together
         return self.scale.together if given is None else given
 
+    def device_of(self, task: str) -> schema.Device:
+        """The device on which the task's runs are trained and measured: the task's own, or the default."""
+        given = self.settings.device
+        return given if isinstance(given, str) else given.get(task, given.get("default", "auto"))
+
     @property
     def runs_per_gpu(self) -> int:
         """The number of runs that are trained side by side on one GPU."""
@@ -336,6 +341,8 @@ def _check_names(c: Configuration) -> None:
     for key, names in {"data.copies": c.settings.data.copies, "leave_out": c.settings.leave_out}.items():
         for name in names:
             known(name, c.datasets, "dataset", f"config.yaml: {key}")
+    for name in c.settings.device if isinstance(c.settings.device, dict) else ():
+        known(name, ["default", *c.tasks], "task", f"config.yaml: device.{name}")
     for task, model, size in ((*name.split("/", 2), "", "")[:3] for name in c.settings.only):
         models = c.tasks[known(task, c.tasks, "task", "config.yaml: only")].models
         if model:

@@ -7,7 +7,16 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    model_validator,
+)
 
 from hidden_dynamics.configuration.entries import Entry, listed, value_text
 
@@ -50,6 +59,11 @@ Together = Annotated[list[Literal["model", "seed"]], Different]
 Numbers = Annotated[list[Number], Field(min_length=1), Different]
 Names = Annotated[list[str], Field(min_length=1), Different]
 ClassName = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]  # with its module
+Device = Literal["auto", "cpu", "cuda"]
+Devices = Annotated[  # told apart, so that a mistake is named by its place in the mapping
+    Annotated[Device, Tag("all")] | Annotated[dict[str, Device], Tag("by name")],
+    Discriminator(lambda value: "by name" if isinstance(value, Mapping) else "all"),
+]
 Variants = dict[str, str]
 FOR_ALL = ("published", "released")  # what may be chosen for all variants at once
 Free = dict[Any, Any]
@@ -83,8 +97,9 @@ class Settings(Entry):
     """How much of the papers is run: `demo`, `evening`, `pilot`, `paper`, or a scale of your own in `scales.yaml`."""
     seeds: Annotated[Seeds | None, _instead("[0, 1, 2]")]
     """A list of seeds; `null`: those of the scale. Seeds that are added train their own runs and no others."""
-    device: Annotated[Literal["auto", "cpu", "cuda"], _instead("cuda", "gpu")]
-    """`auto`, `cpu` or `cuda`; on a cluster it must be one of the last two."""
+    device: Annotated[Devices, _instead("cuda", "gpu")]
+    """`auto`, `cpu` or `cuda`; on a cluster it must be one of the last two. For all tasks, or for each by name:
+    `{default: cuda, physionet: cpu}`; without `default`, the others have `auto`."""
     precision: Literal["fp32", "tf32"]
     """`fp32` or `tf32` (NVIDIA GPUs only)."""
     runs_per_gpu: Whole | None

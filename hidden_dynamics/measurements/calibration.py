@@ -18,22 +18,22 @@ from hidden_dynamics.system.files import atomic
 
 
 class Cost(Entry):
-    """The cost of a run: seconds, and bytes of its process at the highest; `measured` is the run that was timed."""
+    """The cost of a run: seconds, and bytes of its process at the highest; `measured` is the run that was timed;
+    `device` is "cpu", or the GPU's name."""
 
     measured: str
+    device: str
     seconds: Annotated[float, Field(gt=0)]
     memory: Annotated[int, Field(ge=0)]
     gpu_memory: Annotated[int, Field(ge=0)]
 
 
 class Calibration(Entry):
-    """The costs of runs, by their id, and where they were measured: `side_by_side`, so many at a time; `device` is
-    "cpu", or the GPU's name."""
+    """The costs of runs, by their id, and how they were measured: `side_by_side`, so many at a time, by the device."""
 
     processor: str
-    device: str
     threads: Whole
-    side_by_side: Whole
+    side_by_side: dict[str, Whole]
     date: str
     costs: dict[str, Cost]
 

@@ -8,7 +8,7 @@ from tabulate import tabulate
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.measurements.calibration import Calibration
+from hidden_dynamics.measurements.calibration import Calibration, Cost
 from hidden_dynamics.results.run_files import is_finished
 
 
@@ -31,52 +31,71 @@ class Machine:
 def forecast(
     configuration: Configuration,
     calibration: Calibration,
-    machine: Machine,
+    machines: Mapping[str, Machine],
     runs: Sequence[Run],
     runs_of: Mapping[str, Sequence[Run]],
 ) -> Iterator[dict[str, Any]]:
     """A row for each artifact made alone; then that of `runs`, the total, where shared runs count once.
 
-    Hours are those of GPUs or of CPU cores, but `longest_hours` and `least_wall_hours_left`, which are on the wall;
-    `_left` is what finished runs leave; memory is that of the largest run. A `UserError` where the calibration lacks a
-    run.
+    Hours are those of GPUs and of CPU cores, each of the runs on them, but `longest_hours` and `least_wall_hours_left`,
+    which are on the wall; `_left` is what finished runs leave; memory is that of the largest run. A `UserError` where
+    the calibration lacks a run.
+
+    Args:
+        machines: those of the calibration's devices, which work side by side.
     """
     finished = {run.id for run in runs if is_finished(configuration, run)}
     for name, shown in [*runs_of.items(), ("total", runs)]:
         costs = {run.id: calibration.of(run) for run in shown}
-        of_all = [cost.seconds for cost in costs.values()]
-        left = [cost.seconds for run, cost in costs.items() if run not in finished]
+        left = [cost for run, cost in costs.items() if run not in finished]
+        hours = {
+            f"{'gpu' if machine.on_gpu else 'core'}_hours{end}": machine.device_hours(_seconds(some, device))
+            for device, machine in machines.items()
+            for end, some in (("", costs.values()), ("_left", left))
+        }
         yield {
             "artifact": name,
-            "runs": len(of_all),
-            "finished": len(of_all) - len(left),
-            "device_hours": machine.device_hours(of_all),
-            "device_hours_left": machine.device_hours(left),
-            "longest_hours": max(of_all, default=0.0) / 3600,
-            "least_wall_hours_left": machine.least_hours(left),
+            "runs": len(costs),
+            "finished": len(costs) - len(left),
+            **hours,
+            "longest_hours": max((cost.seconds for cost in costs.values()), default=0.0) / 3600,
+            "least_wall_hours_left": max(of.least_hours(_seconds(left, device)) for device, of in machines.items()),
             "memory_bytes": max((cost.memory for cost in costs.values()), default=0),
             "gpu_memory_bytes": max((cost.gpu_memory for cost in costs.values()), default=0),
         }
 
 
+def _seconds(costs: Iterable[Cost], device: str) -> list[float]:
+    return [cost.seconds for cost in costs if cost.device == device]
+
+
 def as_markdown(
-    configuration: Configuration, calibration: Calibration, machine: Machine, rows: Sequence[Mapping[str, Any]]
+    configuration: Configuration,
+    calibration: Calibration,
+    machines: Mapping[str, Machine],
+    rows: Sequence[Mapping[str, Any]],
 ) -> str:
     """The table and what it rests on."""
-    gpu = {"gpu_memory_bytes": "GPU memory, GB"} if machine.on_gpu else {}
+    gpu = {"gpu_memory_bytes": "GPU memory, GB"} if any(machine.on_gpu for machine in machines.values()) else {}
+    hours = {"gpu_hours": "GPU hours", "gpu_hours_left": "GPU hours left"}
+    hours |= {"core_hours": "core hours", "core_hours_left": "core hours left"}
     heads = {
         **{"artifact": "artifact", "runs": "runs", "finished": "finished"},
-        **{"device_hours": f"{'GPU' if machine.on_gpu else 'core'} hours", "device_hours_left": "left"},
+        **{key: head for key, head in hours.items() if key in rows[0]},
         **{"longest_hours": "longest run, hours", "least_wall_hours_left": "wall of what is left, hours, at least"},
         **{"memory_bytes": "memory, GB", **gpu},
     }
     texts = [{head: _text(key, row[key]) for key, head in heads.items()} for row in rows]
     measured = len({cost.measured for cost in calibration.costs.values()})
+    side_by_side = "; ".join(
+        f"{calibration.processor if device == 'cpu' else device}, {calibration.side_by_side[device]} side by side "
+        f"(forecast for {machine.places} places)"
+        for device, machine in machines.items()
+    )
     notes = f"""- An artifact's row is for making it alone; the total counts once what artifacts share.
 - What finished runs leave is left; a run that stopped on the way counts as a whole.
-- The wall is all work shared by {machine.places} at a time, or the longest run: no order of the runs is done sooner.
-- Calibration: {calibration.device if machine.on_gpu else calibration.processor}, threads of a run: \
-{calibration.threads}, {calibration.side_by_side} side by side, {calibration.date}; {measured} runs measured.
+- The wall is all work on a device over its places, or the longest run: no order of the runs is done sooner.
+- Calibration: {side_by_side}; threads of a run: {calibration.threads}; {calibration.date}; {measured} runs measured.
 - What is not counted, and the error: docs/forecast.md. A cluster is asked for {configuration.scale.mem_mb:,} MB a job.
 """
     alignment = ["left"] + ["right"] * (len(heads) - 1)

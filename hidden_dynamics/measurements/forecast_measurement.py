@@ -64,43 +64,50 @@ def alike(run: Run) -> str:
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Measures runs, `places` of them side by side, because runs that share a machine slow each other down."""
+    """Measures runs side by side, because runs that share a machine slow each other down: on each device as many as it
+    has `places`."""
 
     configuration: Configuration
-    device: torch.device
     threads: int
-    places: int
+    places: Mapping[torch.device, int]
 
-    def calibrate(self, runs: list[Run]) -> Iterator[Calibration]:
-        """The calibration so far, after each measurement; the last has all runs. A `UserError` where a run cannot be
-        measured."""
-        groups = dict[str, list[Run]]()
-        for run in runs:
-            groups.setdefault(alike(run), []).append(run)
-        costs, preload = dict[str, Cost](), _imported(runs)
-        with ThreadPoolExecutor(self.places) as pool:
-            measured = pool.map(lambda members: self._measured(members[0], preload), groups.values())
-            for members, cost in zip(groups.values(), measured, strict=True):
+    def calibrate(self, runs_on: Mapping[torch.device, list[Run]]) -> Iterator[Calibration]:
+        """The calibration so far, after each measurement, of one device after the other; the last has all runs. A
+        `UserError` where a run cannot be measured."""
+        costs, preload = dict[str, Cost](), _imported([run for runs in runs_on.values() for run in runs])
+        for device, runs in runs_on.items():
+            for members, cost in self._measured_on(device, runs, preload):
                 costs |= {run.id: cost for run in members}
                 yield Calibration(
                     processor=processor(),
-                    device=devices.name_of(self.device),
                     threads=self.threads,
-                    side_by_side=self.places,
+                    side_by_side={devices.name_of(device): self.places[device] for device in runs_on},
                     date=date.today().isoformat(),
                     costs=dict(costs),
                 )
 
-    def _measured(self, run: Run, preload: list[str]) -> Cost:
+    def _measured_on(
+        self, device: torch.device, runs: list[Run], preload: list[str]
+    ) -> Iterator[tuple[list[Run], Cost]]:
+        """The runs of a device that cost alike, with the cost of the first."""
+        groups = dict[str, list[Run]]()
+        for run in runs:
+            groups.setdefault(alike(run), []).append(run)
+        with ThreadPoolExecutor(self.places[device]) as pool:
+            measured = pool.map(lambda members: self._measured(members[0], device, preload), groups.values())
+            yield from zip(groups.values(), measured, strict=True)
+
+    def _measured(self, run: Run, device: torch.device, preload: list[str]) -> Cost:
         """A run's cost, from a process of its own, whose memory is that of this run."""
-        given = self.configuration, run, self.device, self.threads
-        cost = Cost(**in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload))
+        given = self.configuration, run, device, self.threads
+        found = in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload)
+        cost = Cost(device=devices.name_of(device), **found)
         print(f"{run.id}: {cost.seconds:.3g} s", flush=True)
         return cost
 
 
 def measure_here(configuration: Configuration, run: Run, device: torch.device, threads: int) -> dict[str, Any]:
-    """A run's measurement, by the field of Cost.
+    """A run's measurement, by the field of Cost, but for its device.
 
     The clock is the time that this process computes where a run has one thread on a CPU: what it takes whatever else
     the machine does.
@@ -128,8 +135,8 @@ def arrays_of(configuration: Configuration, run: Run) -> Mapping[str, np.ndarray
 
 
 def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, clock: Clock) -> dict[str, Any]:
-    """A run's measurement, by the field of `Cost`, on its dataset or on arrays of its shapes; a `UserError` where it
-    cannot be built, its first losses are not finite, or its solver failed."""
+    """A run's measurement, as `measure_here` gives it, on its dataset or on arrays of its shapes; a `UserError` where
+    it cannot be built, its first losses are not finite, or its solver failed."""
     start = clock()
     task, network = build(run, arrays, device)
     set_up, schedule = clock() - start, task.schedule(run.spec["training"], run.seed)
