@@ -10,6 +10,7 @@ from typing import Any
 READ = """
 import json, sys
 from pathlib import Path
+from types import SimpleNamespace
 from snakemake.api import ConfigSettings, OutputSettings, ResourceSettings, SnakemakeApi
 from snakemake.exceptions import WorkflowError
 from snakemake.io import is_flagged
@@ -19,6 +20,9 @@ from snakemake.settings.enums import Quietness
 
 def about(rule):
     resources = {name: getattr(value, "_value", value) for name, value in rule.resources.items()}
+    first = rule.wildcard_constraints.get("artifact", "(?!)").split("|")[0]
+    if callable(resources.get("gpu")) and first != "(?!)":
+        resources["gpu"] = resources["gpu"](SimpleNamespace(artifact=first))
     return {
         "command": rule.shellcmd,
         "docstring": rule.docstring,

@@ -31,6 +31,8 @@ BAD = [
     (SETTINGS, "seeds", [0, 0], "seeds", "two are the same"),
     (SETTINGS, "device", "cpus", "device", "'auto', 'cpu' or 'cuda'. Did you mean 'cpu'"),
     (SETTINGS, "device", "gpu", "device", "device=cuda"),
+    (SETTINGS, "device", {"default": "cuda", "physionet": "gpu"}, "device.physionet", "'auto', 'cpu' or 'cuda'"),
+    (SETTINGS, "device", {"physionet_relased": "cpu"}, "device.physionet_relased", "Did you mean 'physionet_released'"),
     (SETTINGS, "seeds", 3, "seeds", "seeds='[0, 1, 2]'"),
     (SETTINGS, "variants", "released", "variants", "variants='{default: released}'"),
     (SETTINGS, "data.directry", "x", "data", "Did you mean 'directory'"),
@@ -115,6 +117,20 @@ def test_a_mistake_of_the_artifacts_file_is_not_laid_to_the_scale_that_changes_t
     project.set(ARTIFACTS, "momentumrnn_table16.traget", 1)
     with refused(file=ARTIFACTS, key="momentumrnn_table16"):
         load_artifacts(project.load())
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [
+        ("cuda", {"physionet": "cuda", "ptb": "cuda"}),
+        ({"default": "cuda", "physionet": "cpu"}, {"physionet": "cpu", "ptb": "cuda", "physionet_released": "cuda"}),
+        ({"physionet": "cpu"}, {"physionet": "cpu", "ptb": "auto"}),
+        ({}, {"ptb": "auto"}),
+    ],
+)
+def test_a_task_has_the_device_of_its_name_or_the_default(configured, device, expected):
+    configuration = configured(device=device)
+    assert {task: configuration.device_of(task) for task in expected} == expected
 
 
 def test_merging_goes_key_by_key_replaces_lists_and_modifies_nothing():

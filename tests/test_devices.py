@@ -1,6 +1,7 @@
 """Which device a training takes, and the places on a shared GPU, which are held by real processes here."""
 
 import contextlib
+import json
 import multiprocessing
 import os
 import signal
@@ -8,8 +9,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import measure_cost
+import measure_features
 import pytest
 import torch
+import train
 from conftest import wait_until
 from torch import nn
 
@@ -125,6 +129,25 @@ def test_auto_is_the_gpu_where_there_is_one_and_cuda_without_one_is_refused(monk
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(UserError, match="use device=cpu"):
         devices.choose("cuda")
+
+
+@pytest.mark.parametrize(
+    ("script", "named", "task"),
+    [
+        (train, ["--task", "adding"], "adding"),
+        (measure_cost, ["--artifact", "momentumrnn_table14"], "pmnist"),
+        (measure_features, ["--artifact", "acenode_table5"], "cifar10_images"),
+    ],
+)
+def test_a_script_takes_the_device_of_its_task(ended, monkeypatch, script, named, task):
+    def choose(device):
+        raise UserError(device)
+
+    monkeypatch.setattr(devices, "choose", choose)
+    for default, own in (("cpu", "cuda"), ("cuda", "auto")):
+        settings = json.dumps({"device": {"default": default, task: own}})
+        assert ended(script.main, *named, "--config", settings).err == f"error: {own}\n"
+        assert ended(script.main, *named, "--config", settings, "--device", "cpu").err == "error: cpu\n"
 
 
 class Fit(Task):

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from itertools import count
 
+import calibrate
 import forecast as step
 import numpy as np
 import pytest
@@ -20,22 +21,23 @@ from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, code_of, find, runs_on
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.calibration import Calibration, Cost, chosen, read
-from hidden_dynamics.measurements.forecast import Machine, forecast
+from hidden_dynamics.measurements.forecast import Machine, as_markdown, forecast
 from hidden_dynamics.measurements.forecast_measurement import EVALUATIONS, Calibrator, alike, arrays_of, measure
 from hidden_dynamics.results.rows import read_rows
-from hidden_dynamics.training import loop, optimisers
+from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.building import build
 from hidden_dynamics.training.checkpoint import Checkpoint
 
 CPU = torch.device("cpu")
-WHERE = {"processor": "made up", "device": "cpu", "threads": 1, "side_by_side": 1, "date": "2026-11-21"}
-MACHINE = Machine(places=2, part=1)
+WHERE = {"processor": "made up", "threads": 1, "side_by_side": {"cpu": 1}, "date": "2026-11-21"}
+MACHINES = {"cpu": Machine(places=2, part=1)}
 
 
-def made_up(runs, **where):
-    """A calibration in which runs cost 1 s, 2 s, 3 s, ..."""
+def made_up(runs, on=None, **where):
+    """A calibration in which runs cost 1 s, 2 s, 3 s, ... on the device of their task, or else on the CPU."""
+    device_of = {run.task: (on or {}).get(run.task, "cpu") for run in runs}
     costs = {
-        run.id: Cost(measured=run.id, seconds=1.0 + place, memory=7_000_000, gpu_memory=0)
+        run.id: Cost(measured=run.id, device=device_of[run.task], seconds=1.0 + place, memory=7_000_000, gpu_memory=0)
         for place, run in enumerate(runs)
     }
     return Calibration(**WHERE | where, costs=costs)
@@ -76,7 +78,7 @@ def test_a_run_costs_its_building_and_each_unit_of_the_work_that_the_training_lo
     work = [schedule.work(place) for place in range(done)]
     assert (len(set(work)) > 1) == name.startswith("ptb")
     ticks = count()  # a clock that tells a second more whenever it is asked: no test depends on the machine's
-    found = Cost(**measure(run, arrays, CPU, lambda: float(next(ticks))))
+    found = Cost(device="cpu", **measure(run, arrays, CPU, lambda: float(next(ticks))))
     timed = work[1:21] or work
     unit = np.mean([1 / units for units in timed])
     assert found.seconds == pytest.approx(1 + (1 + EVALUATIONS) * sum(work) * unit, rel=0.3 if "ptb" in name else 1e-9)
@@ -111,18 +113,18 @@ def test_the_total_counts_shared_runs_once(configured, tmp_path):
     runs, runs_of = runs_by_artifact(configuration)
     assert [run.id for run in runs] == [run.id for run in all_runs(configuration)]
     calibration = made_up(runs)
-    *rows, total = forecast(configuration, calibration, MACHINE, runs, runs_of)
+    *rows, total = forecast(configuration, calibration, MACHINES, runs, runs_of)
     seconds = [calibration.of(run).seconds for run in runs]
     assert total["runs"] == len(runs)
-    assert total["device_hours"] * 3600 == pytest.approx(sum(seconds))
+    assert total["core_hours"] * 3600 == pytest.approx(sum(seconds))
     assert total["longest_hours"] * 3600 == max(seconds)
     rows = {row["artifact"]: row for row in rows}
     assert list(rows) == list(load_artifacts(configuration))
     # Tables 1 and 11 share runs, Table 6 is made of the configuration alone.
     assert {run.id for run in runs_of["momentumrnn_table1"]} & {run.id for run in runs_of["momentumrnn_table11"]}
     assert rows["momentumrnn_table11"]["runs"] == len(runs_of["momentumrnn_table11"])
-    assert rows["momentumrnn_table6"]["device_hours"] == rows["momentumrnn_table6"]["runs"] == 0
-    assert total["device_hours_left"] == total["device_hours"] and total["memory_bytes"] == 7_000_000
+    assert rows["momentumrnn_table6"]["core_hours"] == rows["momentumrnn_table6"]["runs"] == 0
+    assert total["core_hours_left"] == total["core_hours"] and total["memory_bytes"] == 7_000_000
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=30), st.integers(1, 8))
@@ -137,11 +139,30 @@ def test_runs_in_any_order_take_at_least_the_bounds(seconds, places):
 
 def test_places_share_gpus_and_cores(configured):
     settings = configured(forecast={"gpus": 2}).settings
-    on_gpu = step.machine_of(settings, made_up([], device="some GPU", side_by_side=3), cores=8)
-    assert on_gpu == Machine(6, 1 / 3, on_gpu=True)
-    assert on_gpu.device_hours([3600, 7200]) == pytest.approx(1.0)
-    assert step.machine_of(settings, made_up([], threads=3), cores=8) == Machine(2, 3)
-    assert step.machine_of(settings, made_up([], threads=3), cores=2) == Machine(1, 2)
+    mixed = step.machines_of(settings, made_up([], threads=3, side_by_side={"cpu": 5, "A GPU": 3}), cores=8)
+    assert mixed == {"cpu": Machine(2, 3), "A GPU": Machine(6, 1 / 3, on_gpu=True)}
+    assert mixed["A GPU"].device_hours([3600, 7200]) == pytest.approx(1.0)
+    assert step.machines_of(settings, made_up([], threads=3), cores=2) == {"cpu": Machine(1, 2)}
+
+
+@pytest.mark.parametrize(("on_gpu", "waited_for"), [(["mnist"], "cpu"), (["pmnist", "timit"], "A GPU")])
+def test_hours_of_gpus_and_of_cores_are_told_apart_and_the_wall_is_that_of_the_later(configured, on_gpu, waited_for):
+    configuration = configured(only=["mnist", "pmnist", "timit"])
+    runs, runs_of = runs_by_artifact(configuration)
+    calibration = made_up(runs, dict.fromkeys(on_gpu, "A GPU"), side_by_side={"cpu": 4, "A GPU": 2})
+    machines = {"cpu": Machine(4, 1), "A GPU": Machine(4, 1 / 2, on_gpu=True)}
+    *rows, total = forecast(configuration, calibration, machines, runs, runs_of)
+    seconds = {
+        device: [cost.seconds for cost in calibration.costs.values() if cost.device == device] for device in machines
+    }
+    assert total["gpu_hours"] * 3600 == pytest.approx(sum(seconds["A GPU"]) / 2)
+    assert total["core_hours"] * 3600 == pytest.approx(sum(seconds["cpu"]))
+    assert total["least_wall_hours_left"] == machines[waited_for].least_hours(seconds[waited_for])
+    text = as_markdown(configuration, calibration, machines, [*rows, total])
+    assert all(part in text for part in ("GPU hours", "core hours", "GPU memory", "A GPU, 2 side", "made up, 4 side"))
+    assert "GPU" not in as_markdown(
+        configuration, made_up(runs), MACHINES, [total_of(configuration, made_up(runs), MACHINES, runs, runs_of)]
+    )
 
 
 def test_finished_runs_are_not_paid_again(configured, tmp_path, monkeypatch):
@@ -152,21 +173,21 @@ def test_finished_runs_are_not_paid_again(configured, tmp_path, monkeypatch):
     calibration = made_up(runs)
 
     def total():
-        return total_of(configuration, calibration, MACHINE, runs, runs_of)
+        return total_of(configuration, calibration, MACHINES, runs, runs_of)
 
     before = total()
     files = finish(tmp_path, configuration, runs[0])
     one = total()
-    assert (one["finished"], one["device_hours"]) == (1, before["device_hours"])
+    assert (one["finished"], one["core_hours"]) == (1, before["core_hours"])
     seconds = calibration.of(runs[0]).seconds
-    assert (before["device_hours_left"] - one["device_hours_left"]) * 3600 == pytest.approx(seconds)
+    assert (before["core_hours_left"] - one["core_hours_left"]) * 3600 == pytest.approx(seconds)
     change_record(files, code="of other code")
     assert total() == before
     (files.directory / "run.json").write_text("{")
     assert total() == before
     for run in runs:
         finish(tmp_path, configuration, run)
-    assert (total()["finished"], total()["device_hours_left"], total()["least_wall_hours_left"]) == (len(runs), 0, 0)
+    assert (total()["finished"], total()["core_hours_left"], total()["least_wall_hours_left"]) == (len(runs), 0, 0)
 
 
 def finish(root, configuration, run):
@@ -249,11 +270,30 @@ def test_all_datasets_of_the_papers_have_shapes(configured, tmp_path):
 
 def test_every_group_is_measured_once_in_a_process_of_its_own(configured):
     runs = [run for run in runs_on(configured(), "adding", [0, 1]) if run.model in ("lstm", "momentum_lstm")]
-    first, found = Calibrator(configured(), CPU, threads=1, places=2).calibrate(runs)
+    first, found = Calibrator(configured(), threads=1, places={CPU: 2}).calibrate({CPU: runs})
     assert first.costs.items() < found.costs.items()  # each is given as it comes
-    assert found.costs.keys() == {run.id for run in runs} and found.side_by_side == 2
+    assert found.costs.keys() == {run.id for run in runs} and found.side_by_side == {"cpu": 2}
     assert {cost.measured for cost in found.costs.values()} == {run.id for run in runs if run.seed == 0}
     assert all(cost.seconds > 0 and cost.memory > 1e8 for cost in found.costs.values())
+
+
+def test_each_run_is_calibrated_on_the_device_of_its_task(ended, monkeypatch, tmp_path):
+    def measured(self, run, device, preload):
+        return Cost(measured=run.id, device=devices.name_of(device), seconds=1.0, memory=1, gpu_memory=0)
+
+    monkeypatch.setattr(Calibrator, "_measured", measured)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(devices, "name_of", lambda device: {"cpu": "cpu", "cuda": "A GPU"}[device.type])
+    on = {"timit": "cuda", "timit_recall": "cpu", "adding": "auto"}  # timit's runs cost what those of timit_recall do
+    settings = json.dumps({"device": {"default": "cpu"} | on, "only": [*on, "mnist"], "runs_per_gpu": 3})
+    path, options = tmp_path / "calibration.json", ["--cores", "4", "--threads", "1", "--config", settings]
+    ended(calibrate.main, "--output", path, *options)
+    found = read(path)
+    assert found.side_by_side == {"cpu": 4, "A GPU": 3}
+    on_gpu = {"timit", "adding"}
+    for run, cost in found.costs.items():
+        assert (cost.device == "A GPU") == (run.split("/")[0] in on_gpu) == (cost.measured.split("/")[0] in on_gpu)
+    assert {run.split("/")[0] for run in found.costs} == {*on, "mnist"}
 
 
 def test_a_run_without_a_finite_loss_cannot_be_timed(configured):

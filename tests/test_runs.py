@@ -267,7 +267,12 @@ def test_a_model_of_ones_own_appears_wherever_its_tasks_and_sizes_are_shown(proj
 
 def test_a_specification_is_json_and_says_nothing_of_where_it_runs(configured):
     here = configured(results="here", device="cpu", runs_per_gpu=1)
-    there = configured(results="there", device="cuda", runs_per_gpu=4, data={"directory": "d", "mirror": "m"})
+    there = configured(
+        results="there",
+        device={"default": "cuda", "adding": "cpu"},
+        runs_per_gpu=4,
+        data={"directory": "d", "mirror": "m"},
+    )
     for one, other in zip(all_runs(here), all_runs(there), strict=True):
         assert json.loads(json.dumps(one.spec)) == one.spec == other.spec
         assert one.directory == other.directory.replace("there", "here")

@@ -180,6 +180,8 @@ ASKS = [
         {"_cores": 2, "mem_mb": 12000, "runtime": 90},
     ),
     ({"device": "cuda", "time_limit": 9000}, {"runtime": 720}),
+    ({"device": {"default": "cuda", "adding": "cpu"}, "runs_per_gpu": 2}, {"_cores": 2, "mem_mb": 12000, "gpu": 0}),
+    ({"device": {"default": "cpu", "adding": "cuda"}, "runs_per_gpu": 2}, {"_cores": 4, "mem_mb": 24000, "gpu": 1}),
 ]
 
 
@@ -187,11 +189,14 @@ def test_a_job_asks_for_what_its_runs_need_side_by_side_and_on_a_cluster_for_a_d
     """A dry run shows that it is for a cluster only by the account of its profile."""
     profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
     given = [({"scale": "pilot", "seeds": [0, 1, 2]} | settings, []) for settings, _ in ASKS]
-    on_cluster = [({"device": device}, profile["default-resources"]) for device in ("cpu", "auto")]
-    *answers, submitted, refused = rules_with(ROOT, *given, *on_cluster)
+    of_one = {"device": {"default": "auto", "adding": "cpu"}, "only": ["adding"]}  # no other task is run
+    not_said = [{"device": device} for device in ("auto", {"adding": "cpu"}, {"default": "cuda", "adding": "auto"})]
+    on_cluster = [(settings, profile["default-resources"]) for settings in ({"device": "cpu"}, of_one, *not_said)]
+    answers = rules_with(ROOT, *given, *on_cluster)
+    *answers, submitted, one_submitted, refused, others_refused, one_refused = answers
     for rules, (settings, asked) in zip(answers, ASKS, strict=True):
         resources = rules["train_adding"]["resources"]
         assert {name: resources[name] for name in asked} == asked, settings
         assert rules["train_adding"]["memory"] == memory.of_this_machine()
-    assert submitted["train_adding"]["memory"] is None
-    assert "device=cuda" in refused
+    assert submitted["train_adding"]["memory"] is one_submitted["train_adding"]["memory"] is None
+    assert all("device=cuda" in text for text in (refused, others_refused, one_refused))

@@ -400,8 +400,11 @@ def test_a_mistake_on_the_command_line_is_explained_without_a_traceback(reposito
 
 
 def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
-    answers = rules_with(repository.root, ({"device": "cuda"}, []), ({"device": "cpu"}, []))
-    on = dict(zip(("cuda", "cpu"), answers, strict=True))
+    # Table 14 measures costs on pmnist, Table 5 features of images of CIFAR-10.
+    given = {"cuda": "cuda", "cpu": "cpu", "mixed": {"default": "cuda", "pmnist": "cpu", "cifar10_images": "cpu"}}
+    answers = rules_with(repository.root, *(({"device": device}, []) for device in given.values()))
+    on = dict(zip(given, answers, strict=True))
+    of_tasks = {"train_pmnist", "train_cifar10_images", "measure_cost", "measure_features"}
     targets = {name for name, rule in on["cpu"].items() if not rule["command"]}
     nothing_at_demo = {"momentumrnn_course", "acenode_silhouettes1", "acenode_silhouettes2"}
     assert targets == {"all", "claims", "index", "statistics", "no_such_target"} | nothing_at_demo
@@ -415,7 +418,7 @@ def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
             assert {"_cores", "mem_mb", "runtime"} <= set(rule["resources"]), name
             assert rule["resources"]["mem_mb"] >= 500, name  # a cluster's job runs a Snakemake of its own
             on_a_gpu = name.startswith(("train_", "measure_", "calibrate")) and name != "measure_jacobian"
-            expected = int(device == "cuda" and on_a_gpu)
+            expected = int(on_a_gpu and (device == "cuda" or (device == "mixed" and name not in of_tasks)))
             assert rule["resources"].get("gpu", 0) == expected, name
     assert on["cpu"]["train_mnist"]["resources"]["gpu"] == 0
 
