@@ -170,7 +170,7 @@ def gpus(*tasks):
     if "auto" in given and on_cluster():
         raise WorkflowError(
             "config.yaml: device: auto looks for a GPU on this machine, but the jobs run on others: "
-            "say --config device=cuda, or device=cpu."
+            "say --config device=cuda, or device=cpu; in a mapping, its default."
         )
     return int("cuda" in given or ("auto" in given and has_nvidia_gpu()))
 

@@ -152,17 +152,15 @@ def test_hours_of_gpus_and_of_cores_are_told_apart_and_the_wall_is_that_of_the_l
     calibration = made_up(runs, dict.fromkeys(on_gpu, "A GPU"), side_by_side={"cpu": 4, "A GPU": 2})
     machines = {"cpu": Machine(4, 1), "A GPU": Machine(4, 1 / 2, on_gpu=True)}
     *rows, total = forecast(configuration, calibration, machines, runs, runs_of)
-    seconds = {
-        device: [cost.seconds for cost in calibration.costs.values() if cost.device == device] for device in machines
-    }
+    costs = calibration.costs.values()
+    seconds = {device: [cost.seconds for cost in costs if cost.device == device] for device in machines}
     assert total["gpu_hours"] * 3600 == pytest.approx(sum(seconds["A GPU"]) / 2)
     assert total["core_hours"] * 3600 == pytest.approx(sum(seconds["cpu"]))
     assert total["least_wall_hours_left"] == machines[waited_for].least_hours(seconds[waited_for])
     text = as_markdown(configuration, calibration, machines, [*rows, total])
     assert all(part in text for part in ("GPU hours", "core hours", "GPU memory", "A GPU, 2 side", "made up, 4 side"))
-    assert "GPU" not in as_markdown(
-        configuration, made_up(runs), MACHINES, [total_of(configuration, made_up(runs), MACHINES, runs, runs_of)]
-    )
+    of_cores = total_of(configuration, made_up(runs), MACHINES, runs, runs_of)
+    assert "GPU" not in as_markdown(configuration, made_up(runs), MACHINES, [of_cores])
 
 
 def test_finished_runs_are_not_paid_again(configured, tmp_path, monkeypatch):

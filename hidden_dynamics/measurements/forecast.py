@@ -89,12 +89,12 @@ def as_markdown(
     measured = len({cost.measured for cost in calibration.costs.values()})
     side_by_side = "; ".join(
         f"{calibration.processor if device == 'cpu' else device}, {calibration.side_by_side[device]} side by side "
-        f"(forecast for {machine.places} places)"
+        f"({machine.places} in the forecast)"
         for device, machine in machines.items()
     )
     notes = f"""- An artifact's row is for making it alone; the total counts once what artifacts share.
 - What finished runs leave is left; a run that stopped on the way counts as a whole.
-- The wall is all work on a device over its places, or the longest run: no order of the runs is done sooner.
+- The wall is that of the busiest device: its work shared by its places, or its longest run. No order is done sooner.
 - Calibration: {side_by_side}; threads of a run: {calibration.threads}; {calibration.date}; {measured} runs measured.
 - What is not counted, and the error: docs/forecast.md. A cluster is asked for {configuration.scale.mem_mb:,} MB a job.
 """
