@@ -1,5 +1,6 @@
 """Shared by many test files: refusals, scripts run in the test's process, a configuration to change, the mirror."""
 
+import contextlib
 import copy
 import json
 import os
@@ -168,6 +169,19 @@ def arithmetic() -> Iterator[None]:
     torch.set_deterministic_debug_mode(deterministic[0])
     torch.utils.deterministic.fill_uninitialized_memory = deterministic[1]
     cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32 = before[1:]
+
+
+@pytest.fixture(autouse=True)
+def gpu(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Tests that are marked `gpu` have one: the machine's (this then gives None), else an emulated one."""
+    if request.node.get_closest_marker("gpu") is None:
+        yield None
+        return
+    import torch
+    from emulated_gpu import emulated
+
+    with emulated() if not torch.cuda.is_available() else contextlib.nullcontext() as emulation:
+        yield emulation
 
 
 @pytest.fixture(autouse=True)

@@ -125,11 +125,14 @@ def test_a_mistake_of_the_artifacts_file_is_not_laid_to_the_scale_that_changes_t
         ("cuda", {"physionet": "cuda", "ptb": "cuda"}),
         ({"default": "cuda", "physionet": "cpu"}, {"physionet": "cpu", "ptb": "cuda", "physionet_released": "cuda"}),
         ({"physionet": "cpu"}, {"physionet": "cpu", "ptb": "auto"}),
+        ({"physionet2012": "cpu"}, {"physionet": "cpu", "physionet_released": "cpu", "ptb": "auto"}),
+        ({"physionet2012": "cpu", "physionet": "cuda"}, {"physionet": "cuda", "physionet_released": "cpu"}),
+        ({"mnist": "cpu"}, {"mnist": "cpu", "pmnist": "auto"}),
         ({}, {"ptb": "auto"}),
     ],
 )
-def test_a_task_has_the_device_of_its_name_or_the_default(configured, device, expected):
-    configuration = configured(device=device)
+def test_a_task_has_the_device_of_its_name_its_dataset_or_the_default(configured, device, expected):
+    configuration = configured(scale="paper", device=device)
     assert {task: configuration.device_of(task) for task in expected} == expected
 
 

@@ -130,7 +130,6 @@ def test_single_precision_follows_double(name):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 2e-5)])
 @every_core
 def test_fused_on_a_gpu_is_reference(name, dtype, tolerance):

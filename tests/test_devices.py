@@ -169,7 +169,6 @@ class Fit(Task):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU")
 @pytest.mark.parametrize(("first", "second"), [("cpu", "cuda"), ("cuda", "cpu"), ("cuda", "cuda")])
 def test_a_training_can_be_continued_on_another_device(tmp_path, first, second):
     def run(device, epochs):

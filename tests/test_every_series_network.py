@@ -285,7 +285,6 @@ def test_a_series_is_answered_alike_alone_and_in_any_batch(name, means):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 @pytest.mark.parametrize("name", CERTAIN)
 def test_a_gpu_answers_and_learns_the_same(name, means):
     network, called = shaken(made(name)).eval(), batch_for(name, whole(drawn_rows(4)))

@@ -97,9 +97,13 @@ class Configuration:
         return self.scale.together if given is None else given
 
     def device_of(self, task: str) -> schema.Device:
-        """The device on which the task's runs are trained and measured: the task's own, or the default."""
-        given = self.settings.device
-        return given if isinstance(given, str) else given.get(task, given.get("default", "auto"))
+        """The device on which the task's runs are trained and measured: the task's own, that of all tasks on its
+        dataset, or the default."""
+        given, dataset = self.settings.device, self.tasks[task].dataset
+        if isinstance(given, str):
+            return given
+        of_dataset = given.get(dataset) if dataset not in self.tasks else None  # a task's name means that task alone
+        return given.get(task) or of_dataset or given.get("default", "auto")
 
     @property
     def runs_per_gpu(self) -> int:
@@ -342,7 +346,7 @@ def _check_names(c: Configuration) -> None:
         for name in names:
             known(name, c.datasets, "dataset", f"config.yaml: {key}")
     for name in c.settings.device if isinstance(c.settings.device, dict) else ():
-        known(name, ["default", *c.tasks], "task", f"config.yaml: device.{name}")
+        known(name, ["default", *c.tasks, *c.datasets], "task or dataset", f"config.yaml: device.{name}")
     for task, model, size in ((*name.split("/", 2), "", "")[:3] for name in c.settings.only):
         models = c.tasks[known(task, c.tasks, "task", "config.yaml: only")].models
         if model:

@@ -98,8 +98,8 @@ class Settings(Entry):
     seeds: Annotated[Seeds | None, _instead("[0, 1, 2]")]
     """A list of seeds; `null`: those of the scale. Seeds that are added train their own runs and no others."""
     device: Annotated[Devices, _instead("cuda", "gpu")]
-    """`auto`, `cpu` or `cuda`; on a cluster it must be one of the last two. For all tasks, or for each by name:
-    `{default: cuda, physionet: cpu}`; without `default`, the others have `auto`."""
+    """`auto`, `cpu` or `cuda`; on a cluster it must be one of the last two. For all, or by task or dataset:
+    `{default: cuda, ushcn: cpu, physionet2012: cpu}`; without `default`, the others have `auto`."""
     precision: Literal["fp32", "tf32"]
     """`fp32` or `tf32` (NVIDIA GPUs only)."""
     runs_per_gpu: Whole | None
