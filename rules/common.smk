@@ -77,7 +77,7 @@ MIRROR = in_a_command(f"--mirror {shlex.quote(SETTINGS.data.mirror)}") if SETTIN
 
 uses_conda = "conda" in {str(method) for method in workflow.deployment_settings.deployment_method}
 environments = (workflow.deployment_settings.conda_prefix or ".snakemake/conda") if uses_conda else None
-shell.prefix(in_a_command(environment_of_jobs(str(CHECKOUT), config, environments)))
+shell.prefix(in_a_command(environment_of_jobs(str(CHECKOUT), config, environments, assigned=workflow.remote_exec)))
 
 
 def describe(name, text):

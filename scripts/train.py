@@ -191,7 +191,8 @@ def trained(
     except OSError:  # of the disk, which the other runs need too
         raise
     except Exception as raised:
-        history = loop.History(commit=commit, failure={"error": told(configuration, run, raised)})
+        error = devices.out_of_memory(device) if isinstance(raised, torch.OutOfMemoryError) else raised
+        history = loop.History(commit=commit, failure={"error": told(configuration, run, error)})
     with contextlib.suppress(Exception):  # it knows the naive baselines, where it is not what failed
         if task is None:
             task = task_of(run, data.arrays, device)

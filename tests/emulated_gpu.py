@@ -447,6 +447,7 @@ def patch_cuda(patches: Patches, emulation: Emulation) -> None:
     about = types.SimpleNamespace(name="emulated", total_memory=80 * 2**30, major=9, minor=0, uuid="emulated")
     of_a_device = {
         **{"get_device_name": "emulated GPU", "get_device_properties": about, "get_device_capability": (9, 0)},
+        "get_arch_list": ["sm_90"],
         **dict.fromkeys(("memory_allocated", "max_memory_allocated", "reset_peak_memory_stats", "set_device"), 0),
     }
     instead = {name: lambda device=None, value=value: value for name, value in of_a_device.items()}

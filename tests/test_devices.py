@@ -1,6 +1,7 @@
 """Which device a training takes, and the places on a shared GPU, which are held by real processes here."""
 
 import contextlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -8,17 +9,20 @@ import signal
 import time
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import measure_cost
 import measure_features
 import pytest
 import torch
 import train
-from conftest import wait_until
+from conftest import refused, wait_until
 from torch import nn
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.locks import one_of
+from hidden_dynamics.system.shell import GPU_IS_ASSIGNED, environment_of_jobs
 from hidden_dynamics.tasks.task import Task
 from hidden_dynamics.training import devices, loop
 from hidden_dynamics.training.checkpoint import Checkpoint
@@ -45,7 +49,7 @@ def notes(log: Path) -> list[list[str]]:
 
 def hold_until(released, directory, log):
     """Hold a place until the file `released` is there."""
-    with one_of(locks(directory), poll=0.01) as place:
+    with one_of(locks(directory), "all taken", poll=0.01) as place:
         note(log, os.getpid(), GPUS[place])
         wait_until(released.exists)
 
@@ -84,51 +88,110 @@ def test_a_place_is_waited_for_and_freed_when_its_holder_is_killed(tmp_path):
 
 def test_a_place_is_free_again_after_its_block_and_after_an_error_in_it(tmp_path):
     for _ in range(2):
-        with contextlib.suppress(ZeroDivisionError), one_of([tmp_path / "only"]) as place:
+        with contextlib.suppress(ZeroDivisionError), one_of([tmp_path / "only"], "taken") as place:
             assert place == 0
             raise ZeroDivisionError
-        with one_of([tmp_path / "only"]) as place:
+        with one_of([tmp_path / "only"], "taken") as place:
             assert place == 0
 
 
-def test_the_turns_on_a_machine_go_round_its_gpus_and_then_one_waits(tmp_path, monkeypatch):
+def test_the_turns_on_a_machine_go_round_its_gpus_and_then_one_waits_and_says_so_once(tmp_path, monkeypatch, capsys):
     class Waits(Exception):
         pass
 
     def waiting(seconds):
-        raise Waits
+        if next(attempts) == 3:
+            raise Waits
 
-    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    attempts = itertools.count()
+    monkeypatch.delenv(GPU_IS_ASSIGNED, raising=False)
+    monkeypatch.setenv("SLURM_JOB_ID", "17")  # of an allocation, in which Snakemake runs: its GPUs are to be shared out
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda gpu: SimpleNamespace(uuid=f"GPU-{'ab'[gpu]}"))
     monkeypatch.setattr(time, "sleep", waiting)
     with contextlib.ExitStack() as stack:
         given = [stack.enter_context(devices.turn(torch.device("cuda"), 2, tmp_path)) for _ in range(4)]
         assert given == [torch.device("cuda", index) for index in (0, 1, 0, 1)]
+        held = {"GPU-a-0.lock", "GPU-b-0.lock", "GPU-a-1.lock", "GPU-b-1.lock"}
+        assert {path.name for path in tmp_path.iterdir()} == held and not capsys.readouterr().err
         with pytest.raises(Waits):
             stack.enter_context(devices.turn(torch.device("cuda"), 2, tmp_path))
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-@pytest.mark.parametrize(("device", "job"), [("cpu", None), ("cpu", "17"), ("cuda", "17")])
-def test_nobody_waits_on_the_cpu_or_where_slurm_gives_the_gpus(tmp_path, monkeypatch, device, job):
-    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    if job is not None:
-        monkeypatch.setenv("SLURM_JOB_ID", job)
+@pytest.mark.parametrize(("device", "assigned"), [("cpu", None), ("cpu", "1"), ("cuda", "1")])
+def test_nobody_waits_on_the_cpu_or_where_a_scheduler_gives_the_gpus(tmp_path, monkeypatch, device, assigned):
+    monkeypatch.delenv(GPU_IS_ASSIGNED, raising=False)
+    if assigned is not None:
+        monkeypatch.setenv(GPU_IS_ASSIGNED, assigned)
     with contextlib.ExitStack() as stack:
         given = [stack.enter_context(devices.turn(torch.device(device), 1, tmp_path / "places")) for _ in range(2)]
         assert given == [torch.device(device)] * 2
     assert not (tmp_path / "places").exists()
 
 
+@pytest.mark.parametrize("assigned", [False, True])
+def test_a_job_knows_that_its_gpu_is_assigned(assigned):
+    assert (GPU_IS_ASSIGNED in environment_of_jobs("here", {}, None, assigned)) == assigned
+
+
 @pytest.mark.parametrize(
-    ("asked", "gpu", "given"),
+    ("asked", "usable", "given"),
     [("auto", False, "cpu"), ("auto", True, "cuda"), ("cpu", True, "cpu"), ("cuda", True, "cuda")],
 )
-def test_auto_is_the_gpu_where_there_is_one_and_cuda_without_one_is_refused(monkeypatch, asked, gpu, given):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
-    assert devices.choose(asked) == torch.device(given)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UserError, match="use device=cpu"):
+def test_auto_is_the_gpu_where_there_is_one_and_cuda_without_one_is_refused(monkeypatch, capsys, asked, usable, given):
+    monkeypatch.setattr(devices, "_obstacle", lambda: None if usable else "an old driver")
+    for driver in (True, False):
+        monkeypatch.setattr(devices, "has_nvidia_gpu", lambda driver=driver: driver)
+        assert devices.choose(asked) == torch.device(given)
+        assert ("an old driver" in capsys.readouterr().err) == (asked == "auto" and not usable and driver)
+    monkeypatch.setattr(devices, "_obstacle", lambda: "an old driver")
+    with refused("an old driver", key="device"):
         devices.choose("cuda")
+
+
+@pytest.mark.parametrize(
+    ("capability", "architectures", "usable"),
+    [
+        ((8, 6), ["sm_80"], True),
+        ((8, 0), ["sm_86"], False),
+        ((9, 0), ["sm_80"], False),
+        ((9, 0), ["sm_80", "compute_80"], True),
+        ((9, 0), ["sm_90a"], True),
+        ((7, 0), ["sm_75", "sm_80", "compute_120"], False),
+        ((12, 0), ["sm_75", "sm_120"], True),
+    ],
+)
+def test_a_gpu_runs_what_is_compiled_for_its_major_version(monkeypatch, capability, architectures, usable):
+    assert devices.has_kernels(capability, architectures) == usable
+    for name, value in {"get_device_capability": capability, "get_arch_list": architectures}.items():
+        monkeypatch.setattr(torch.cuda, name, lambda *_, value=value: value)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a card")
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    assert (devices._obstacle() is None) == usable
+
+
+def test_what_a_machine_without_a_driver_lacks_is_said(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(
+        torch.cuda, "init", Mock(side_effect=RuntimeError("The driver is too old (found 12020).\nMore"))
+    )
+    assert devices._obstacle() == "The driver is too old (found 12020)"
+    monkeypatch.setattr(torch.version, "cuda", None)
+    assert "CPU" in devices._obstacle()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("assigned", ["1", None])
+def test_a_memory_that_does_not_suffice_is_told_in_one_line(tmp_path, monkeypatch, assigned):
+    monkeypatch.delenv(GPU_IS_ASSIGNED, raising=False)
+    if assigned:
+        monkeypatch.setenv(GPU_IS_ASSIGNED, assigned)
+    with refused("GB", key="runs_per_gpu"), devices.turn(torch.device("cuda"), 1, tmp_path):
+        raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate")
 
 
 @pytest.mark.parametrize(

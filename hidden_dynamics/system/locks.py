@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import fcntl
+import itertools
 import socket
 import sys
 import time
@@ -39,17 +40,19 @@ def alone(path: Path, what: str) -> Iterator[bool]:
 
 
 @contextlib.contextmanager
-def one_of(paths: Sequence[Path], poll: float = 0.5) -> Iterator[int]:
+def one_of(paths: Sequence[Path], waiting: str, poll: float = 0.5) -> Iterator[int]:
     """Hold the first of these lock files (in one directory, which is made) that is free for the block; gives its index.
 
-    Until there is one, all are tried again every `poll` seconds.
+    Until there is one, all are tried again every `poll` seconds; `waiting` is said once.
     """
     paths[0].parent.mkdir(parents=True, exist_ok=True)
-    while True:
+    for attempt in itertools.count():
         for index, path in enumerate(paths):
             with contextlib.suppress(Timeout), FileLock(path, timeout=0):
                 yield index
                 return
+        if attempt == 0:
+            _say(waiting)
         time.sleep(poll)
 
 

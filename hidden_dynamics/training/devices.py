@@ -1,31 +1,73 @@
+# pyright: reportUnknownMemberType=false
 """Device choice, deterministic arithmetic, and places on a shared GPU."""
 
 import contextlib
 import os
-from collections.abc import Generator
+import sys
+import tempfile
+from collections.abc import Generator, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import torch
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.locks import one_of
 from hidden_dynamics.system.memory import keep_memory
+from hidden_dynamics.system.shell import GPU_IS_ASSIGNED, has_nvidia_gpu
 
 # cuBLAS is deterministic only with a workspace of its own; it reads this when it starts.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
-PLACES = Path(".snakemake/gpu-places")  # the locks of the places on this machine's GPUs
+# The locks of the places on this machine's GPUs: one directory for all checkouts of a user.
+PLACES = Path(tempfile.gettempdir(), f"hidden-dynamics-gpus-{os.getuid()}")
 
 
 def choose(device: str) -> torch.device:
-    """The device for "auto", "cpu" or "cuda"; a UserError where cuda is asked for and there is none."""
-    if device == "cuda" and not torch.cuda.is_available():
-        raise UserError(
-            "device is cuda, but torch finds no usable NVIDIA GPU here: use device=cpu, or check the driver."
+    """The device for "auto", "cpu" or "cuda". Where torch can use no GPU, "auto" takes the CPU, and says why if there
+    is an NVIDIA driver.
+
+    Raises:
+        UserError: "cuda" is asked for, and torch can use no GPU; it says why.
+    """
+    if device == "cpu" or (obstacle := _obstacle()) is None:
+        return torch.device("cpu" if device == "cpu" else "cuda")
+    if device == "cuda":
+        raise UserError(f"device is cuda, but {obstacle}. Use device=cpu, or see docs/install.md.", key="device")
+    if has_nvidia_gpu():
+        print(
+            f"device: auto takes the CPU, although there is an NVIDIA driver: {obstacle}.", file=sys.stderr, flush=True
         )
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(device)
+    return torch.device("cpu")
+
+
+def _obstacle() -> str | None:
+    """Why torch can use no GPU here; None where it can."""
+    if torch.version.cuda is None:
+        return "this torch is built for the CPU alone"
+    if not torch.cuda.is_available():
+        try:
+            torch.cuda.init()
+        except (RuntimeError, AssertionError) as error:  # which tells a missing driver from one that is too old
+            return str(error).split("\n")[0].rstrip(".")
+        return "torch finds no NVIDIA GPU"
+    for index in range(torch.cuda.device_count()):
+        capability, known = torch.cuda.get_device_capability(index), torch.cuda.get_arch_list()
+        if not has_kernels(capability, known):
+            name = torch.cuda.get_device_name(index)
+            return f"{name} is of capability {capability}, and this torch has kernels for {', '.join(known)}"
+    return None
+
+
+def has_kernels(capability: tuple[int, int], architectures: Sequence[str]) -> bool:
+    """Whether a GPU runs what was compiled for these: "sm_86" for all of its major version from its minor version on,
+    "compute_80" (PTX) for all that are no older."""
+    for architecture in architectures:
+        kind, _, number = architecture.rstrip("af").partition("_")
+        major, minor = divmod(int(number), 10)
+        if (major == capability[0] or kind == "compute") and (major, minor) <= capability:
+            return True
+    return False
 
 
 def name_of(device: torch.device) -> str:
@@ -57,23 +99,56 @@ def set_arithmetic(threads: int, precision: str) -> None:
 
 @contextlib.contextmanager
 def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> Generator[torch.device]:
-    """Hold one of the `runs_per_gpu` places on each GPU of this machine for the block; wait for it before.
+    """Hold one of the `runs_per_gpu` places on each GPU of this machine for the block; wait for it before, and say so.
 
-    A place is a locked file in `directory`, which the system frees when its process ends, however it ends. Under a
-    cluster's scheduler, which assigns GPUs itself, and on the CPU nothing is waited for.
+    A place is a locked file in `directory`, named by the GPU's UUID, which the system frees when its process ends,
+    however it ends. In a job of a cluster's, to which its scheduler has assigned a GPU, and on the CPU nobody waits.
+
+    Raises:
+        UserError: the GPU's memory does not suffice for what is done within the block.
     """
-    if device.type != "cuda" or "SLURM_JOB_ID" in os.environ:
-        yield device
+    if device.type != "cuda" or GPU_IS_ASSIGNED in os.environ:
+        with _memory_sufficing(device):
+            yield device
         return
-    places = [(gpu, place) for place in range(runs_per_gpu) for gpu in range(torch.cuda.device_count())]
-    locks = [directory / f"gpu{gpu}-{place}.lock" for gpu, place in places]
-    with one_of(locks) as held:
-        yield torch.device("cuda", places[held][0])
+    gpus = range(torch.cuda.device_count())
+    uuids = [_properties(gpu).uuid for gpu in gpus]
+    places = [(gpu, directory / f"{uuids[gpu]}-{place}.lock") for place in range(runs_per_gpu) for gpu in gpus]
+    waiting = (
+        f"all {len(places)} places on GPUs are taken (runs_per_gpu: {runs_per_gpu}); waiting for one in {directory}"
+    )
+    with one_of([lock for _, lock in places], waiting) as held:
+        device = torch.device("cuda", places[held][0])
+        with _memory_sufficing(device):
+            yield device
+
+
+@contextlib.contextmanager
+def _memory_sufficing(device: torch.device) -> Generator[None]:
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise out_of_memory(device) from error
+
+
+def out_of_memory(device: torch.device) -> UserError:
+    """What there is to say where a GPU's memory did not suffice, and what helps."""
+    peak, gpu = torch.cuda.max_memory_allocated(device), _properties(device)
+    return UserError(
+        f"the memory of {gpu.name} did not suffice: this process had {peak / 1e9:.1f} GB of "
+        f"{gpu.total_memory / 1e9:.1f} when it asked for more. Run fewer at a time (runs_per_gpu), take a smaller batch_size, or end what else is on "
+        "the GPU (nvidia-smi).",
+        key="runs_per_gpu",
+    )
+
+
+def _properties(device: torch.device | int) -> Any:  # torch has no type for them
+    return cast(Any, torch.cuda.get_device_properties(device))
 
 
 @contextlib.contextmanager
 def generators_kept(device: torch.device) -> Generator[None]:
     """Leave torch's generators as they are, whatever is drawn within the block."""
-    fork = torch.random.fork_rng  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] has no types
+    fork = torch.random.fork_rng  # pyright: ignore[reportUnknownVariableType] has no types
     with fork([device] if device.type == "cuda" else []):
         yield
