@@ -130,9 +130,7 @@ class Emulation(TorchDispatchMode):
             if about.name in INDEXED and on_gpu(args[0]):
                 for _ in strangers:
                     self.moved("CPU to GPU, an index")
-            elif not (all(tensor.dim() == 0 for tensor in strangers) and about.scalars) or about.writes(
-                strangers, args
-            ):
+            elif not about.takes(strangers, args):
                 found = ", ".join(f"{tuple(each.shape)} on {'cuda' if on_gpu(each) else 'cpu'}" for each in given)
                 raise RuntimeError(f"{func}: Expected all tensors to be on the same device, but found {found}")
         return GPU

@@ -70,5 +70,6 @@ class Copying(Task[nn.Module, tuple[Tensor, Tensor]]):
     def _tensors(self, letters: np.ndarray) -> tuple[Tensor, Tensor]:
         inputs, targets = copying.sequences(letters, self.blanks, self.alphabet)
         inputs = torch.from_numpy(inputs.T.copy()).to(self.device)
-        one_hot = functional.one_hot(inputs, self.input_size).float()
+        symbols = torch.arange(self.input_size, device=self.device)
+        one_hot = (inputs.unsqueeze(-1) == symbols).float()  # functional.one_hot would wait for a GPU
         return one_hot, torch.from_numpy(targets.T.copy()).to(self.device)

@@ -136,8 +136,8 @@ def out_of_memory(device: torch.device) -> UserError:
     peak, gpu = torch.cuda.max_memory_allocated(device), _properties(device)
     return UserError(
         f"the memory of {gpu.name} did not suffice: this process had {peak / 1e9:.1f} GB of "
-        f"{gpu.total_memory / 1e9:.1f} when it asked for more. Run fewer at a time (runs_per_gpu), take a smaller batch_size, or end what else is on "
-        "the GPU (nvidia-smi).",
+        f"{gpu.total_memory / 1e9:.1f} when it asked for more. Run fewer at a time (runs_per_gpu), take a smaller "
+        "batch_size, or end what else is on the GPU (nvidia-smi).",
         key="runs_per_gpu",
     )
 

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """The solution of an initial value problem, its function evaluations counted and its failures named."""
 
 import contextlib
@@ -12,8 +13,8 @@ from torch import Tensor, nn
 from torchdiffeq import odeint, odeint_adjoint
 
 from hidden_dynamics.errors import SolverFailure
-from hidden_dynamics.models.continuous.many_times import RowsOfSeries, refined, stepped
-from hidden_dynamics.models.solver import MULTISTEP, Solver
+from hidden_dynamics.models.continuous.many_times import RowsOfSeries, method_on, refined, stepped
+from hidden_dynamics.models.solver import ADAPTIVE, MULTISTEP, Solver
 
 State = Tensor | tuple[Tensor, ...]
 
@@ -103,7 +104,7 @@ class Integral(nn.Module):
             which = torch.repeat_interleave(torch.arange(len(times)), offsets.diff()).to(series.device)
             return solution[which, :, series].transpose(0, 1), solution[-1]
         with self.watched.forwards(shapes):
-            pieces = stepped(self.watched, whole, times, rows, self._tolerances(), self._grid())
+            pieces = stepped(self.watched, whole, times, rows, self._tolerances(whole), self._grid())
             self.watched.check_end(rows.tensors(pieces), times[-1].item(), "forward")
         return torch.cat([rows for rows, _ in pieces], 1), pieces[-1][1]
 
@@ -114,13 +115,17 @@ class Integral(nn.Module):
         if self.solver.adjoint and torch.is_grad_enabled():
             return self._with_adjoint(y, times, shapes)[1]
         with self.watched.forwards(shapes):
-            solution = odeint(self.watched, y, times, **self._tolerances(), options=self._grid())
+            solution = odeint(self.watched, y, times, **self._tolerances(y), options=self._grid())
             self.watched.check_end([solution], 1.0, "forward")
         return solution[1]
 
     def _with_adjoint(self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
         with self.watched.forwards(shapes):
-            solution = odeint_adjoint(self.watched, y, times, **self._tolerances(), options=self._grid())
+            options: dict[str, Any] = {"options": self._grid()}
+            if y.is_cuda and self.solver.method in ADAPTIVE:
+                learned = [parameter for parameter in self.parameters() if parameter.requires_grad]
+                options |= {"adjoint_params": learned, "adjoint_options": self._grid() | {"norm": _largest_norm}}
+            solution = odeint_adjoint(self.watched, y, times, **self._tolerances(y), **options)
             self.watched.check_end([solution], times[-1].item(), "forward")
         if solution.grad_fn is not None:
             start = times[0].item()
@@ -144,8 +149,9 @@ class Integral(nn.Module):
 
         return {"grid_constructor": grid}
 
-    def _tolerances(self) -> dict[str, Any]:
-        return {"rtol": self.solver.rtol, "atol": self.solver.atol, "method": self.solver.method}
+    def _tolerances(self, y: Tensor) -> dict[str, Any]:
+        method = method_on(y.device, y.dtype, self.solver.method)
+        return {"rtol": self.solver.rtol, "atol": self.solver.atol, "method": method}
 
 
 class _Watched(nn.Module):
@@ -211,6 +217,13 @@ class _Watched(nn.Module):
             raise SolverFailure("step size underflow", time, self.steps, during)
         if self.steps > self.max_steps:
             raise SolverFailure("step budget exceeded", time, self.steps, during)
+
+
+def _largest_norm(parts: Sequence[Tensor]) -> Tensor:
+    """The largest root mean square of the adjoint state's parts: torchdiffeq's norm of it, which would wait for a GPU
+    once for each part, to compare them."""
+    norms: list[Tensor] = [torch.linalg.vector_norm(part) / math.sqrt(max(part.numel(), 1)) for part in parts]
+    return torch.stack(norms).max()
 
 
 def _check_shapes(rates: Sequence[Tensor], shapes: Sequence[torch.Size]) -> None:

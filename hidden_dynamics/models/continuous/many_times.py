@@ -4,12 +4,13 @@ Of torchdiffeq this uses what is private to it, its solvers' classes and single 
 pyproject.toml pins its version, by which the tests hold this to `odeint`.
 """
 
-# pyright: reportPrivateUsage=false
+# pyright: reportPrivateUsage=false, reportUnknownMemberType=false
 
 import bisect
+import functools
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -84,14 +85,44 @@ def stepped(
     return _fixed_at(solver, times, rows)
 
 
+@functools.cache
+def method_on(device: torch.device, dtype: torch.dtype, method: str) -> str:
+    """The name by which torchdiffeq then knows this method for y of that device and type.
+
+    On a GPU, an adaptive one has its constants there once, not for each solution, and the stages' times on the CPU,
+    which compares each of them with 1 in every step and would wait for it.
+    """
+    if device.type != "cuda" or not issubclass(SOLVERS[method], RKAdaptiveStepsizeODESolver):
+        return method
+    plain: Any = SOLVERS[method]
+    stages: Tensor = plain.tableau.alpha
+
+    def there(part: Any) -> Any:
+        return [*map(there, cast(list[Any], part))] if isinstance(part, list) else part.to(device, dtype)
+
+    class OnGPU(plain):
+        tableau, mid = type(plain.tableau)(*map(there, plain.tableau)), there(plain.mid)
+
+        def __init__(self, *arguments: Any, **options: Any):
+            super().__init__(*arguments, **options)
+            self.tableau: Any = self.tableau._replace(alpha=stages.to(dtype))
+
+    name = f"{method} on {device} for {dtype}"
+    SOLVERS[name] = OnGPU
+    return name
+
+
 def _fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> list[tuple[Tensor, Tensor]]:
     """The solution at times that are all in the solver's grid."""
     grid, y = solver.grid_constructor(solver.func, solver.y0, times), solver.y0
     pieces = [rows.at(y, 0)]
-    for start, end in pairwise(grid):
+    ends, reached = (
+        cast(list[float], each.tolist()) for each in (times, grid[1:])
+    )  # once, not a wait for a GPU at each
+    for (start, end), here in zip(pairwise(grid), reached, strict=True):
         solver.func.callback_step(start, y, end - start)
         y = y + solver._step_func(solver.func, start, end - start, end, y)[0]
-        if end >= times[len(pieces)]:
+        if here >= ends[len(pieces)]:
             pieces.append(rows.at(y, len(pieces)))
     return pieces
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from hidden_dynamics.models.encode import encode
 from hidden_dynamics.models.latent_family.lockstep import Gaps, Lockstep, lockstep
 from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.unique_indices import plain_kernels
 
 sigmoid_backward, tanh_backward = torch.ops.aten.sigmoid_backward.default, torch.ops.aten.tanh_backward.default
 
@@ -53,7 +54,8 @@ class _Rollout(torch.autograd.Function):
         if run.kept:
             ctx.run = run
             ctx.save_for_backward(*weights)  # none may change meanwhile
-        return run.forward(weights)
+        with plain_kernels(weights[0].device):
+            return run.forward(weights)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -64,11 +66,13 @@ class _Rollout(torch.autograd.Function):
         if run is None:
             raise RuntimeError("this rollout's backward frees its memory: run it once per forward (no retain_graph)")
         ctx.run = None
-        return None, *run.backward(weights, d_state.clone(), d_left, d_after)
+        with plain_kernels(d_state.device):
+            return None, *run.backward(weights, d_state.clone(), d_left, d_after)
 
 
 class Run:
-    """One rollout; `forward` leaves on the tape what `backward` needs.
+    """One rollout; `forward` leaves on the tape what `backward` needs. No index operation of theirs writes a place
+    twice: in an iteration a series jumps once, and of each row the state that it left is one of its own.
 
     The output is not kept here: it refers to this run, and the cycle would never be freed.
 

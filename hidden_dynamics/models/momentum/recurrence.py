@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """First-order linear recurrences, u_t = x_t + a_t u_{t-1} with scalar a_t, parallel over time.
 
 A block of L steps is one product with an L x L lower-triangular matrix of products of the a_t; blocks are joined by
@@ -5,6 +6,7 @@ carrying the last value over. Cost and memory are linear in T, and no Python cod
 """
 
 import functools
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -58,9 +60,21 @@ def _matrices(decay: Tensor | float, dtype: torch.dtype, device: torch.device) -
         steps = torch.arange(BLOCK, device=decay.device)
         powers = (steps.unsqueeze(1) - steps).clamp(min=0)
         return (decay.double() ** powers).tril().to(dtype=dtype, device=device).unsqueeze(0)
+    if is_transformed():
+        return _varying_matrices(decay, dtype, device)
+    return _kept_matrices(tuple(cast(list[float], decay.tolist())), dtype, device)
+
+
+def _varying_matrices(decay: Tensor, dtype: torch.dtype, device: torch.device) -> Tensor:
     padded = torch.zeros(-(-decay.shape[0] // BLOCK) * BLOCK, dtype=torch.float64)
     padded[: decay.shape[0]] = decay
     return _products(padded.view(-1, BLOCK)).to(dtype=dtype, device=device)
+
+
+@functools.lru_cache(maxsize=16)
+@torch.inference_mode(False)
+def _kept_matrices(decay: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    return _varying_matrices(torch.tensor(decay, dtype=torch.float64), dtype, device)
 
 
 @functools.lru_cache(maxsize=64)

@@ -15,6 +15,7 @@ from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE, BayesJump, divergence
 from hidden_dynamics.models.sporadic.path import Path, path
+from hidden_dynamics.models.unique_indices import put, take
 
 SOLVERS = ("euler", "still")
 BIAS = 0.05  # of every linear map, at first
@@ -209,10 +210,10 @@ class GRUODEBayes(Forecaster):
 
         def jump(state: State, number: int) -> State:
             (h, a), (series, values, mask, drop) = state, each[number]
-            jumping = h.index_select(0, series)
+            jumping = take(h, series)
             before.append(self.p(jumping, drop))
             after.append(self.jump(jumping, before[-1], values, mask, preparing))
-            h = h.index_copy(0, series, after[-1])
+            h = put(h, series, after[-1])  # a series has one row at a time
             states.append(h if len(states) in chosen else None)
             return h, self._attention_after_jump(h, a, norms)
 
