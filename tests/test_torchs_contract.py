@@ -130,6 +130,61 @@ def test_a_packed_sequence_is_each_sequence_alone(name, bidirectional):
     assert_all_close([ragged], [model(pack_padded_sequence(padded[:, order], lengths[order]))[0].data])
 
 
+class Discount(nn.Module):
+    """A linear filter of a user's own, whose rate is learned: v_t = a v_{t-1} + g_t; its state is (v, steps done)."""
+
+    linear = True
+
+    def __init__(self):
+        super().__init__()
+        self.decay = nn.Parameter(torch.tensor(0.5, dtype=torch.float64))
+
+    def forward(self, g, state=None):
+        outputs = []
+        for g_t in g:
+            y, state = self.step(g_t, state)
+            outputs.append(y)
+        return torch.stack(outputs), state
+
+    def step(self, g, state=None):
+        v, done = (torch.zeros_like(g), 0) if state is None else state
+        v = self.decay * v + g
+        return v, (v, done + 1)
+
+
+LINEAR = {
+    "none": lambda: None,
+    "momentum": lambda: hd.Momentum(0.6, 0.9),
+    "learned": lambda: hd.Momentum(0.6, 0.9, learn=True).double(),
+    "Nesterov": lambda: hd.Nesterov(0.7),
+    "restarted": lambda: hd.Nesterov(0.7, 4, 1),
+    "one's own": Discount,
+}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("filter", LINEAR)
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_many_lengths_on_a_gpu_are_one_call_for_each_layer_and_direction(filter, bidirectional, monkeypatch):
+    """From a state of unequal lengths, too, whose filter's part is held by what follows it."""
+    calls, lstm = [], torch.lstm
+    monkeypatch.setattr(torch, "lstm", lambda *given: calls.append(given) or lstm(*given))
+    lengths, found = [[5, 11, 1, 7, 3], [2, 1, 9, 4, 6]], {}
+    for backend in ("fused", "reference"):
+        options = {"bidirectional": bidirectional, "backend": backend, "device": "cuda", "dtype": torch.float64}
+        model = randomised(hd.LSTM(D, N, 2, filter=LINEAR[filter](), **options).cuda())
+        own = [noise(2 * (1 + bidirectional), 5, N, seed=seed).cuda().requires_grad_() for seed in (1, 2)]
+        x = [noise(11, 5, D, seed=seed).cuda().requires_grad_() for seed in (3, 4)]
+        packed = [pack_padded_sequence(*each, enforce_sorted=False) for each in zip(x, lengths, strict=True)]
+        first, state = model(packed[0], tuple(own))
+        second, end = model(packed[1], state)
+        results = [first.data, second.data, *state, *end]
+        value = sum((each * noise(*each.shape, seed=i).cuda()).sum() for i, each in enumerate(results))
+        found[backend] = [*results, *torch.autograd.grad(value, [*x, *own, *model.parameters()])]
+    assert_all_close(found["fused"], found["reference"])
+    assert len(calls) == 2 * 2 * (1 + bidirectional)
+
+
 @every_core
 def test_dropout_is_between_layers_and_in_training_alone(name):
     model, x = made(name, 2), noise(STEPS, BATCH, D)

@@ -208,19 +208,8 @@ class FilteredRNN(nn.Module, Generic[S]):
         return self._run_ragged(x, start, suffix, lengths)
 
     def _run_ragged(self, x: Tensor, start: Direction, suffix: str, lengths: Tensor | None) -> tuple[Tensor, Direction]:
-        """Run segments, each of the sequences that reach to its end: a state after the last step of each is wanted."""
-        if lengths is None or len(lengths) == 0 or lengths[0] == lengths[-1]:
-            return self._run(x, start, suffix)
-        outputs, finished, sizes = list[Tensor](), list[tuple[tuple[Tensor, ...], Any]](), list[int]()
-        begin, count = 0, len(lengths)
-        for stop in cast(list[int], lengths.unique().tolist()):
-            h, end = self._run(x[begin:stop, :count], start, suffix)
-            outputs.append(functional.pad(h, (0, 0, 0, len(lengths) - count)))
-            remaining = int((lengths > stop).sum())
-            finished.append(end.of(slice(remaining, count))[:2])
-            sizes.append(count - remaining)
-            start, begin, count = end.of(slice(0, remaining)), stop, remaining
-        return torch.cat(outputs), Direction(*joined(finished[::-1], sizes[::-1]), matrix=start.matrix)
+        """Run one layer in one direction, to h and the state after the last step of each sequence."""
+        return in_segments(lambda x, start: self._run(x, start, suffix), x, start, lengths)
 
     def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
         """Run one layer in one direction, to h (T, batch, N) of every step and the state after the last."""
@@ -289,6 +278,31 @@ class FilteredRNN(nn.Module, Generic[S]):
         shown = [f"{key}={getattr(self, key)}" for key, usual in given.items() if getattr(self, key) != usual]
         filters = [] if isinstance(self.filter, Identity) else [f"filter={self.filter}"]
         return ", ".join([str(self.input_size), str(self.hidden_size), *shown, *filters])
+
+
+def in_segments(
+    run: Callable[[Tensor, Direction], tuple[Tensor, Direction]], x: Tensor, start: Direction, lengths: Tensor | None
+) -> tuple[Tensor, Direction]:
+    """The outputs of `run`, (T, batch, ...), and the state after the last step of each sequence: time is cut at every
+    length, and each segment runs over the sequences that reach to its end. What is padding gives 0.
+
+    Args:
+        run: maps a segment (steps, sequences, d) and a state to the outputs and the state after its last step.
+        x: (T, batch, d), padded.
+        lengths: (batch,), int64 on the CPU, descending; None where all are T.
+    """
+    if lengths is None or len(lengths) == 0 or lengths[0] == lengths[-1]:
+        return run(x, start)
+    outputs, finished, sizes = list[Tensor](), list[tuple[tuple[Tensor, ...], Any]](), list[int]()
+    begin, count = 0, len(lengths)
+    for stop in cast(list[int], lengths.unique().tolist()):
+        y, end = run(x[begin:stop, :count], start)
+        outputs.append(functional.pad(y, (0, 0, 0, len(lengths) - count)))
+        remaining = int((lengths > stop).sum())
+        finished.append(end.of(slice(remaining, count))[:2])
+        sizes.append(count - remaining)
+        start, begin, count = end.of(slice(0, remaining)), stop, remaining
+    return torch.cat(outputs), Direction(*joined(finished[::-1], sizes[::-1]), matrix=start.matrix)
 
 
 def _check(num_layers: int, dropout: float, bidirectional: object, proj_size: int, filter: object) -> None:

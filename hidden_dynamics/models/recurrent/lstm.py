@@ -9,15 +9,17 @@ Gates, in torch's order (i, f, g, o), with y_t the filtered input and U, b_hh th
 This is the LSTM with a forget gate, which the released code and the paper's Appendix F use (its Eq. 2 has none).
 """
 
+import functools
 from typing import Any, Literal, Self, Unpack
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from hidden_dynamics.models.choices import Positive, Share, Whole, number, one_of
 from hidden_dynamics.models.momentum.filters import Adam, Identity, InputFilter, Momentum, Nesterov, RMSProp, like
 from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
-from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, Options
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, Options, in_segments
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.state import Direction, FilteredState, check_weights, map_tensors
 from hidden_dynamics.models.recurrent.stepwise_lstm import is_better, stepwise_lstm
@@ -116,8 +118,19 @@ class LSTM(FilteredRNN[LSTMState]):
             return weight_ih, (zeros := weight_ih.new_zeros(len(weight_ih))), weight_hh, zeros
         return weight_ih, getattr(self, f"bias_ih{suffix}"), weight_hh, getattr(self, f"bias_hh{suffix}")
 
-    def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
+    def _run_ragged(self, x: Tensor, start: Direction, suffix: str, lengths: Tensor | None) -> tuple[Tensor, Direction]:
+        """See `FilteredRNN`. On a GPU, behind a linear filter, the filter alone runs in segments, and the core once.
+
+        On a CPU, torch's LSTM takes three times as long for packed sequences as for the segments.
+        """
+        if lengths is None or not x.is_cuda or self.backend != "fused" or not self.filter.linear:
+            return super()._run_ragged(x, start, suffix, lengths)
+        return self._run(x, start, suffix, lengths)
+
+    def _run(self, x: Tensor, start: Direction, suffix: str, lengths: Tensor | None = None) -> tuple[Tensor, Direction]:
         run = self._fused if self.backend == "fused" else self._reference
+        if lengths is not None:
+            run = functools.partial(self._fused_linear, lengths=lengths)
         (h0, c0), weights, n = start.own, self.weights(suffix), self.hidden_size
         check_weights(x, suffix, weights, ((4 * n, x.shape[2]), (4 * n,), (4 * n, n), (4 * n,)))
         h, end, filter_state = run(x, (h0, c0), start.filter, *weights)
@@ -153,17 +166,23 @@ class LSTM(FilteredRNN[LSTMState]):
         h, hidden = (stepwise_lstm if stepwise else behind_identity)(y, hidden, u, b_hh)
         return h, hidden, end
 
-    def _fused_linear(self, x: Tensor, hidden: Pair, filter_state: Any, *weights: Tensor) -> tuple[Tensor, Pair, Any]:
+    def _fused_linear(
+        self, x: Tensor, hidden: Pair, filter_state: Any, *weights: Tensor, lengths: Tensor | None = None
+    ) -> tuple[Tensor, Pair, Any]:
         """filter(W x + b) = [W, b] filter([x, 1]): filter d + 1 channels, then run torch's LSTM."""
         w, b, u, b_hh = weights
         if isinstance(self.filter, Identity):
-            h, hidden = torch_lstm(x, hidden, w, u, b_hh, b)
+            h, hidden = torch_lstm(x, hidden, w, u, b_hh, b, lengths)
             return h, hidden, None
         ones = x.new_ones(1, 1, 1).expand(x.shape[0], x.shape[1], 1)
         x = torch.cat([x, ones], dim=-1)
-        y, filter_state = self.filter(x, filter_state)
-        h, hidden = torch_lstm(like(x, y), hidden, torch.cat([w, b.unsqueeze(1)], dim=1), u, b_hh)
-        return h, hidden, filter_state
+        y, end = in_segments(self._run_filter, x, Direction((), filter_state), lengths)
+        h, hidden = torch_lstm(y, hidden, torch.cat([w, b.unsqueeze(1)], dim=1), u, b_hh, lengths=lengths)
+        return h, hidden, end.filter
+
+    def _run_filter(self, x: Tensor, start: Direction) -> tuple[Tensor, Direction]:
+        y, end = self.filter(x, start.filter)
+        return like(x, y), Direction((), end)
 
 
 class MomentumLSTM(LSTM):
@@ -332,10 +351,23 @@ def behind_identity(y: Tensor, hidden: Pair, weight_hh: Tensor, bias_hh: Tensor)
 
 
 def torch_lstm(
-    y: Tensor, hidden: Pair, weight_ih: Tensor, weight_hh: Tensor, bias_hh: Tensor, bias_ih: Tensor | None = None
+    y: Tensor,
+    hidden: Pair,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_hh: Tensor,
+    bias_ih: Tensor | None = None,
+    lengths: Tensor | None = None,
 ) -> tuple[Tensor, Pair]:
-    """torch's own LSTM with computed weights: y (T, batch, d) to h (T, batch, N) and (h, c), (batch, N)."""
+    """torch's own LSTM with computed weights: y (T, batch, d) to h (T, batch, N) and (h, c), (batch, N), after T steps
+    or, of padded sequences, after their `lengths`, (batch,), int64 on the CPU, descending."""
     weights = [weight_ih, weight_hh, torch.zeros_like(bias_hh) if bias_ih is None else bias_ih, bias_hh]
     start = (hidden[0].unsqueeze(0).contiguous(), hidden[1].unsqueeze(0).contiguous())
-    h, h_end, c_end = torch.lstm(y, start, weights, True, 1, 0.0, torch.is_grad_enabled(), False, False)
+    options = (weights, True, 1, 0.0, torch.is_grad_enabled(), False)
+    if lengths is None:
+        h, h_end, c_end = torch.lstm(y, start, *options, False)
+    else:
+        packed = pack_padded_sequence(y, lengths)
+        data, h_end, c_end = torch.lstm(packed.data, packed.batch_sizes, start, *options)
+        h, _ = pad_packed_sequence(packed._replace(data=data))
     return h, (h_end[0], c_end[0])
