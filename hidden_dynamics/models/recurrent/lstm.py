@@ -10,6 +10,7 @@ This is the LSTM with a forget gate, which the released code and the paper's App
 """
 
 import functools
+import warnings
 from typing import Any, Literal, Self, Unpack
 
 import torch
@@ -26,6 +27,9 @@ from hidden_dynamics.models.recurrent.stepwise_lstm import is_better, stepwise_l
 from hidden_dynamics.models.transformed import is_transformed
 
 Pair = tuple[Tensor, Tensor]
+
+# cuDNN's warning at the first call: the weights, computed anew in each, are copied together, which takes microseconds.
+warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk", module=__name__)
 
 
 class LSTMState(FilteredState):
