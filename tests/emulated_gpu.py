@@ -3,10 +3,9 @@
 It finds, without a GPU, what would break on one (a CPU tensor mixed with a GPU's, `.numpy()` of a GPU tensor, cuDNN's
 refusals), and counts what would be slow there: kernels, transfers, waits of the CPU for the GPU.
 
-How: a mark on the storage of every tensor of the GPU. `torch.Tensor.to`, `device`, `numpy`, ..., all factories
-(`torch.zeros(..., device="cuda")`), `torch.cuda.*` and the RNN kernels are replaced; a TorchDispatchMode sees every
-operation, forwards and backwards, hands the mark on to its results, counts, and raises where CUDA would: "Expected all
-tensors to be on the same device". A tensor that C++ made of no other (a zero gradient) is taken to be where it is used.
+How: a mark on the storage of every tensor of the GPU. Methods of tensors, factories, `torch.cuda.*` and the RNN kernels
+are replaced; a TorchDispatchMode sees every operation, forwards and backwards, hands the mark on to its results,
+counts, and raises where CUDA would. A tensor that C++ made of no other (a zero gradient) is where it is used.
 
 What it does not see: numerics, speed, memory; kernels that CUDA lacks or that compute otherwise (cuDNN's algorithms,
 non-determinism), and what is decomposed otherwise there: kernels are counted as aten operations; asynchrony, streams,
@@ -24,12 +23,14 @@ import types
 from collections import Counter
 from collections.abc import Iterator
 
+import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from hidden_dynamics.models.recurrent import cuda_graphs, stepwise_lstm
+from hidden_dynamics.models.recurrent import cuda_graphs, lstm
 
+CUDA_ALONE = {}  # what stands in for kernels that a CPU does not have, by the operation's name
 MARK = "_emulated"  # on a torch.UntypedStorage: GPU or FREE; without it, it is on the CPU
 GPU, FREE = 0, -1  # FREE: made by C++ of no other tensor
 CUDA = torch.device("cuda", 0)
@@ -82,27 +83,6 @@ def place(result: object, where: int | None) -> object:
     return result
 
 
-def lstm_cell(of_input, of_hidden, c, *biases):
-    """torch's fused cell (aten/src/ATen/native/cuda/RNN.cu): h, c and the gates."""
-    i, f, g, o = (of_input + of_hidden).chunk(4, 1)
-    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
-    c = f * c + i * g
-    return o * c.tanh(), c, torch.cat([i, f, g, o], 1)
-
-
-def lstm_cell_backward(dh, dc, before, c, gates, has_bias):
-    i, f, g, o = gates.chunk(4, 1)
-    dc = (0 if dc is None else dc) + dh * o * (1 - c.tanh() ** 2)
-    parts = dc * g * i * (1 - i), dc * before * f * (1 - f), dc * i * (1 - g**2), dh * c.tanh() * o * (1 - o)
-    return torch.cat(parts, 1), dc * f, None
-
-
-CUDA_ALONE = {
-    "aten::_thnn_fused_lstm_cell": lstm_cell,
-    "aten::_thnn_fused_lstm_cell_backward_impl": lstm_cell_backward,
-}
-
-
 class Emulation(TorchDispatchMode):
     """What was counted: `kernels` by operation, `waits` and `transfers` by (what, where in the project)."""
 
@@ -113,24 +93,21 @@ class Emulation(TorchDispatchMode):
         self.reset()
 
     def reset(self) -> None:
-        self.kernels, self.waits, self.transfers = (
-            Counter[str](),
-            Counter[tuple[str, str]](),
-            Counter[tuple[str, str]](),
-        )
+        self.kernels, self.waits, self.transfers = Counter(), Counter(), Counter()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         about = about_of(func)
+        func = CUDA_ALONE.get(about.name, func)
         if self.muted:
-            return CUDA_ALONE.get(about.name, func)(*args, **kwargs)
+            return func(*args, **kwargs)
         given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         where = self._common(about, func, args, given)
         if where is None and not given:
             where = self.making[-1] if self.making else FREE
         draws = about.random and where == GPU and kwargs.get("generator") is None
         with self.its_generator() if draws else contextlib.nullcontext():
-            results = CUDA_ALONE.get(about.name, func)(*args, **kwargs)
+            results = func(*args, **kwargs)
         self._hand_on(about, given, results, where)
         if where == GPU:
             self._count(about, args, kwargs)
@@ -217,17 +194,11 @@ class Emulation(TorchDispatchMode):
 
 
 def where_it_is() -> str:
-    """The innermost line of the project that is being run; else the innermost outside torch."""
-    frame, other = sys._getframe(1), ""
-    while frame is not None:
-        file = frame.f_code.co_filename
-        line = f"{os.sep.join(file.split(os.sep)[-2:])}:{frame.f_lineno}"
-        if f"{os.sep}hidden_dynamics{os.sep}" in file and "site-packages" not in file:
-            return line
-        if not other and file != __file__ and f"{os.sep}torch{os.sep}" not in file:
-            other = line
+    """The innermost line of the package that is being run."""
+    frame = sys._getframe(1)
+    while frame is not None and f"{os.sep}hidden_dynamics{os.sep}" not in frame.f_code.co_filename:
         frame = frame.f_back
-    return other
+    return "" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
 class About:
@@ -318,45 +289,32 @@ def rnn(emulation: Emulation, original):
     return run
 
 
-class Patches(contextlib.ExitStack):
-    """Attributes that are replaced until its end."""
-
-    def set(self, owner: object, name: str, value: object) -> None:
-        own = vars(owner).get(name, self) if isinstance(owner, type | types.ModuleType) else getattr(owner, name)
-        setattr(owner, name, value)
-        self.callback(*((delattr, owner, name) if own is self else (setattr, owner, name, own)))
-
-
 @contextlib.contextmanager
 def emulated() -> Iterator[Emulation]:
     """Within it, there is a GPU; gives what counts."""
     emulation = Emulation()
-    with Patches() as patches:
-        for patch in (patch_tensors, patch_factories, patch_rnns, patch_optimisers, patch_cuda, patch_graphs):
+    with pytest.MonkeyPatch.context() as patches:
+        for patch in (patch_tensors, patch_factories, patch_rnns, patch_optimisers, patch_cuda):
             patch(patches, emulation)
         with emulation:
             yield emulation
 
 
-def patch_tensors(patches: Patches, emulation: Emulation) -> None:
+def patch_tensors(patches: pytest.MonkeyPatch, emulation: Emulation) -> None:
     tensor, storage = torch.Tensor, torch.UntypedStorage
     device, is_cpu = tensor.device, tensor.is_cpu
     to, numpy, to_list, array, clone = tensor.to, tensor.numpy, tensor.tolist, tensor.__array__, storage.clone
-    patches.set(tensor, "device", property(lambda self: CUDA if on_gpu(self) else device.__get__(self)))
-    patches.set(tensor, "is_cuda", property(on_gpu))
-    patches.set(tensor, "is_cpu", property(lambda self: is_cpu.__get__(self) and not on_gpu(self)))
-    patches.set(tensor, "get_device", lambda self: 0 if on_gpu(self) else -1)
+    patches.setattr(tensor, "device", property(lambda self: CUDA if on_gpu(self) else device.__get__(self)))
+    patches.setattr(tensor, "is_cuda", property(on_gpu))
+    patches.setattr(tensor, "is_cpu", property(lambda self: is_cpu.__get__(self) and not on_gpu(self)))
 
     def new_to(self, *args, **options):
-        args = list(args)
         if args and isinstance(args[0], torch.Tensor):
-            options |= {"device": args[0].device, "dtype": args.pop(0).dtype}
-        elif args and (args[0] is None or isinstance(args[0], str | torch.device | int)):
-            options["device"] = args.pop(0)
-        options.update(zip(("dtype", "non_blocking", "copy"), args, strict=False))
+            args = args[0].device, args[0].dtype, *args[1:]
+        if args and isinstance(args[0], str | torch.device | int):
+            options["device"], *args = args
         device = options.pop("device", None)
-        if device is not None and torch.device(device).type not in ("cpu", "cuda"):
-            return to(self, device=device, **options)
+        options = dict(zip(("dtype", "non_blocking", "copy"), args, strict=False)) | options
         converted = to(self, **{key: value for key, value in options.items() if value is not None})
         return converted if device is None else emulation.transferred(converted, asked(device))
 
@@ -378,16 +336,16 @@ def patch_tensors(patches: Patches, emulation: Emulation) -> None:
         copy.__dict__.update({MARK: self.__dict__[MARK]} if MARK in self.__dict__ else {})
         return copy
 
-    patches.set(tensor, "to", new_to)
-    patches.set(tensor, "cuda", lambda self, *args, **options: emulation.transferred(self, GPU))
-    patches.set(tensor, "cpu", lambda self, *args, **options: emulation.transferred(self, None))
-    patches.set(tensor, "numpy", refusing(numpy))
-    patches.set(tensor, "__array__", refusing(array))
-    patches.set(tensor, "tolist", new_list)
-    patches.set(storage, "clone", new_clone)
+    patches.setattr(tensor, "to", new_to)
+    patches.setattr(tensor, "cuda", lambda self, *args, **options: emulation.transferred(self, GPU))
+    patches.setattr(tensor, "cpu", lambda self, *args, **options: emulation.transferred(self, None))
+    patches.setattr(tensor, "numpy", refusing(numpy))
+    patches.setattr(tensor, "__array__", refusing(array))
+    patches.setattr(tensor, "tolist", new_list)
+    patches.setattr(storage, "clone", new_clone)
 
 
-def patch_factories(patches: Patches, emulation: Emulation) -> None:
+def patch_factories(patches: pytest.MonkeyPatch, emulation: Emulation) -> None:
     def factory(original, name):
         as_given = name.endswith("_like") or name.startswith("new_") or name in ("normal", "as_tensor")
 
@@ -398,8 +356,6 @@ def patch_factories(patches: Patches, emulation: Emulation) -> None:
             marked = any(place_of(tensor) is not None for tensor in given)
             if device is None and as_given and marked:
                 return original(*args, **options)
-            if device is not None and torch.device(device).type not in ("cpu", "cuda"):
-                return original(*args, device=device, **options)
             where = asked(device)
             if name == "as_tensor":
                 made = original(*args, **options)
@@ -418,7 +374,7 @@ def patch_factories(patches: Patches, emulation: Emulation) -> None:
 
     for owner, names in ((torch, FACTORIES), (torch.Tensor, NEW)):
         for name in names:
-            patches.set(owner, name, factory(getattr(owner, name), name))
+            patches.setattr(owner, name, factory(getattr(owner, name), name))
     load = torch.load
 
     def new_load(file, map_location=None, **options):
@@ -426,22 +382,21 @@ def patch_factories(patches: Patches, emulation: Emulation) -> None:
         content = load(file, map_location=map_location if where is None else "cpu", **options)
         return content if where is None else tree_map_only(torch.Tensor, lambda leaf: place(leaf, where), content)
 
-    patches.set(torch, "load", new_load)
+    patches.setattr(torch, "load", new_load)
 
 
-def patch_rnns(patches: Patches, emulation: Emulation) -> None:
+def patch_rnns(patches: pytest.MonkeyPatch, emulation: Emulation) -> None:
     table = torch.nn.modules.rnn._rnn_impls  # of nn.RNN
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         wrapped = rnn(emulation, getattr(torch._VF, name))
-        patches.set(torch._VF, name, wrapped)
-        patches.set(torch, name, wrapped)
+        patches.setattr(torch._VF, name, wrapped)
+        patches.setattr(torch, name, wrapped)
         if name.upper() in table:
-            patches.callback(table.__setitem__, name.upper(), table[name.upper()])
-            table[name.upper()] = wrapped
-    patches.set(torch.nn.RNNBase, "flatten_parameters", lambda self: None)
+            patches.setitem(table, name.upper(), wrapped)
+    patches.setattr(torch.nn.RNNBase, "flatten_parameters", lambda self: None)
 
 
-def patch_optimisers(patches: Patches, emulation: Emulation) -> None:
+def patch_optimisers(patches: pytest.MonkeyPatch, emulation: Emulation) -> None:
     """They group tensors by device in C++, which knows of no emulation."""
     foreach, name = torch.utils._foreach_utils, "_group_tensors_by_device_and_dtype"
     grouped = getattr(foreach, name)
@@ -453,12 +408,12 @@ def patch_optimisers(patches: Patches, emulation: Emulation) -> None:
 
     for module in ("torch.nn.utils.clip_grad", "torch.optim.optimizer", "torch.optim.swa_utils"):
         if hasattr(importlib.import_module(module), name):
-            patches.set(sys.modules[module], name, by_device)
-    patches.set(foreach, name, by_device)
-    patches.set(torch.optim.Optimizer, name, staticmethod(by_device))
+            patches.setattr(sys.modules[module], name, by_device)
+    patches.setattr(foreach, name, by_device)
+    patches.setattr(torch.optim.Optimizer, name, staticmethod(by_device))
 
 
-def patch_cuda(patches: Patches, emulation: Emulation) -> None:
+def patch_cuda(patches: pytest.MonkeyPatch, emulation: Emulation) -> None:
     def set_state(state, device=None):
         emulation.generator = state.clone()
 
@@ -473,30 +428,11 @@ def patch_cuda(patches: Patches, emulation: Emulation) -> None:
     }
     instead = {name: lambda device=None, value=value: value for name, value in of_a_device.items()}
     instead |= {"is_available": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0}
-    instead |= {"is_initialized": lambda: True, "init": lambda: None, "_lazy_init": lambda: None}
+    instead |= {"is_initialized": lambda: True, "_lazy_init": lambda: None}
     instead |= {"synchronize": lambda device=None: emulation.wait("synchronize()"), "empty_cache": lambda: None}
     instead |= {"get_rng_state": lambda device=None: emulation.generator.clone(), "set_rng_state": set_state}
     instead |= {"manual_seed": seed, "manual_seed_all": seed, "is_current_stream_capturing": lambda: False}
     for name, value in instead.items():
-        patches.set(torch.cuda, name, value)
-
-
-def patch_graphs(patches: Patches, emulation: Emulation) -> None:
-    """A graph computes again what it was captured of, as one kernel; it is always found to be faster."""
-
-    def capture(function, given):
-        results = function(*given)
-
-        def replay():
-            with emulation.mute():
-                for kept, result in zip(results, function(*given), strict=True):
-                    place(kept.copy_(result), GPU)
-            emulation.kernels["graph"] += 1
-
-        return replay, results
-
-    patches.set(cuda_graphs, "capture", capture)
-    for module in (cuda_graphs, stepwise_lstm):
-        patches.set(module, "ratio", lambda plain, other: 2.0)
-    for kept in (cuda_graphs._uses, cuda_graphs._graphs, stepwise_lstm._better):
-        kept.clear()
+        patches.setattr(torch.cuda, name, value)
+    patches.setattr(cuda_graphs, "USES", float("inf"))  # there is nothing to be gained by either
+    patches.setattr(lstm, "is_better", lambda *_: False)
