@@ -11,7 +11,7 @@ from loops import stopped
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.measurements.forecast_measurement import arrays_of
-from hidden_dynamics.training import devices, loop, optimisers
+from hidden_dynamics.training import devices, loop, optimisers, solver_check
 from hidden_dynamics.training.building import build
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
@@ -99,6 +99,9 @@ def test_it_trains_is_evaluated_and_goes_on_from_its_checkpoint_to_the_bit(name,
         updating = optimisers.build(network, run.spec["training"]["optimisers"])
         task = stopped(task, at=2) if stop else task
         history = loop.train(run.spec, task, network, updating, Checkpoint(tmp_path / directory, name), device)
+        if evaluated:
+            loop.predictions(run.spec, task, network, history)
+            solver_check.check(run.spec, task, network, history)
         return history, network.state_dict()
 
     whole, weights = trained("whole", run.seed, evaluated=False)

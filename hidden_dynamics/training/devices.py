@@ -35,9 +35,7 @@ def choose(device: str) -> torch.device:
     if device == "cuda":
         raise UserError(f"device is cuda, but {obstacle}. Use device=cpu, or see docs/install.md.", key="device")
     if has_nvidia_gpu():
-        print(
-            f"device: auto takes the CPU, although there is an NVIDIA driver: {obstacle}.", file=sys.stderr, flush=True
-        )
+        print(f"device: auto takes the CPU, though there is an NVIDIA driver: {obstacle}.", file=sys.stderr, flush=True)
     return torch.device("cpu")
 
 
@@ -107,28 +105,17 @@ def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> G
     Raises:
         UserError: the GPU's memory does not suffice for what is done within the block.
     """
-    if device.type != "cuda" or GPU_IS_ASSIGNED in os.environ:
-        with _memory_sufficing(device):
+    with contextlib.ExitStack() as held:
+        if device.type == "cuda" and GPU_IS_ASSIGNED not in os.environ:
+            gpus = range(torch.cuda.device_count())
+            places = [(gpu, f"{_properties(gpu).uuid}-{place}.lock") for place in range(runs_per_gpu) for gpu in gpus]
+            waiting = f"all {len(places)} places on GPUs are taken (runs_per_gpu: {runs_per_gpu}); waiting for one"
+            locks = [directory / name for _, name in places]
+            device = torch.device("cuda", places[held.enter_context(one_of(locks, waiting))][0])
+        try:
             yield device
-        return
-    gpus = range(torch.cuda.device_count())
-    uuids = [_properties(gpu).uuid for gpu in gpus]
-    places = [(gpu, directory / f"{uuids[gpu]}-{place}.lock") for place in range(runs_per_gpu) for gpu in gpus]
-    waiting = (
-        f"all {len(places)} places on GPUs are taken (runs_per_gpu: {runs_per_gpu}); waiting for one in {directory}"
-    )
-    with one_of([lock for _, lock in places], waiting) as held:
-        device = torch.device("cuda", places[held][0])
-        with _memory_sufficing(device):
-            yield device
-
-
-@contextlib.contextmanager
-def _memory_sufficing(device: torch.device) -> Generator[None]:
-    try:
-        yield
-    except torch.OutOfMemoryError as error:
-        raise out_of_memory(device) from error
+        except torch.OutOfMemoryError as error:
+            raise out_of_memory(device) from error
 
 
 def out_of_memory(device: torch.device) -> UserError:

@@ -117,7 +117,7 @@ class _Noting(Integral):
         start = end = parts[0] if shapes is None else torch.cat([part.flatten() for part in parts])
         for way in (times, times.flip(0)):
             with self.watched.forwards(shapes):
-                given: dict[str, Any] = {"options": self._grid(), **self._tolerances()}
+                given: dict[str, Any] = {"options": self._grid(), **self._tolerances(end)}
                 end = odeint(self.watched, end, way.to(end.device), **given)[-1]
             self.watched.check_end([end], way[-1].item(), "forward")
         yield start, end

@@ -17,7 +17,7 @@ Given = Sequence[Tensor | None]
 Results = tuple[Tensor, ...]
 Function = Callable[..., Results]
 
-_uses, _graphs = Counter[Hashable](), dict[Hashable, "Graph | None"]()
+_uses, _chosen = Counter[Hashable](), dict[Hashable, Function]()
 
 
 def replayed(function: Function, *given: Tensor | None, written: Sequence[int] = ()) -> Results:
@@ -32,35 +32,25 @@ def replayed(function: Function, *given: Tensor | None, written: Sequence[int] =
         return function(*given)
     key = function, *(None if each is None else (each.shape, each.dtype, each.device) for each in given)
     _uses[key] += 1
-    if key not in _graphs:
-        if _uses[key] < USES or len(_graphs) >= MOST:
-            return function(*given)
-        _graphs[key] = _tried(function, given, written)
-    graph = _graphs[key]
-    return function(*given) if graph is None else graph(*given)
+    if key not in _chosen and _uses[key] >= USES and len(_chosen) < MOST:
+        _chosen[key] = _chosen_of(function, given, written)
+    return _chosen.get(key, function)(*given)
 
 
-class Graph:
-    """A function, captured for tensors like `given`.
+def _graph_of(function: Function, given: Given, written: Sequence[int]) -> Function:
+    own = _copies(given)
+    replay, results = capture(function, own)
 
-    Args:
-        written: as of `replayed`.
-    """
+    def run(*given: Tensor | None) -> Results:
+        pairs = [(a, b) if a is not None and b is not None else None for a, b in zip(own, given, strict=True)]
+        for pair in filter(None, pairs):
+            pair[0].copy_(pair[1])
+        replay()
+        for pair in filter(None, (pairs[place] for place in written)):
+            pair[1].copy_(pair[0])
+        return tuple(result.clone() for result in results)
 
-    def __init__(self, function: Function, given: Given, written: Sequence[int]):
-        self.given, self.written = _copies(given), written
-        self.replay, self.results = capture(function, self.given)
-
-    def __call__(self, *given: Tensor | None) -> Results:
-        for own, each in zip(self.given, given, strict=True):
-            if own is not None and each is not None:
-                own.copy_(each)
-        self.replay()
-        for place in self.written:
-            own, each = self.given[place], given[place]
-            if own is not None and each is not None:
-                each.copy_(own)
-        return tuple(result.clone() for result in self.results)
+    return run
 
 
 def capture(function: Function, given: Given) -> tuple[Callable[[], Any], Results]:
@@ -76,25 +66,24 @@ def capture(function: Function, given: Given) -> tuple[Callable[[], Any], Result
     return graph.replay, results
 
 
-def _tried(function: Function, given: Given, written: Sequence[int]) -> Graph | None:
-    """Its graph, where it is as good; what was found is said."""
+def _chosen_of(function: Function, given: Given, written: Sequence[int]) -> Function:
+    """A graph of the function, where it is as good, else the function; what was found is said."""
     shapes = ", ".join(str(tuple(each.shape)) for each in given if each is not None)
     name = f"{function.__module__.rpartition('.')[2]}.{function.__name__} of {shapes}"
     try:
-        graph = Graph(function, given, written)
+        graph = _graph_of(function, given, written)
         plain, captured = _copies(given), _copies(given)
         pairs = list[tuple[Tensor | None, ...]](zip(function(*plain), graph(*captured), strict=True))
         pairs += [(plain[place], captured[place]) for place in written]
         same = all(a is None or b is None or torch.equal(a, b) for a, b in pairs)
         gain = ratio(lambda: function(*plain), lambda: graph(*captured))
     except RuntimeError as error:  # out of memory, too
-        _say(f"{name} runs without a CUDA graph: {str(error).splitlines()[0]}")
-        return None
+        print(f"{name} runs without a CUDA graph: {str(error).splitlines()[0]}", file=sys.stderr, flush=True)
+        return function
     taken = same and gain > 1
-    _say(
-        f"{name}: a CUDA graph is {gain:.2f} times as fast, the results are {'' if same else 'not '}the same: {taken=}"
-    )
-    return graph if taken else None
+    text = f"{name}: a CUDA graph is {gain:.2f} times as fast, the results are {'' if same else 'not '}the same"
+    print(f"{text}; taken: {taken}", file=sys.stderr, flush=True)
+    return graph if taken else function
 
 
 def ratio(plain: Callable[[], Any], other: Callable[[], Any]) -> float:
@@ -114,7 +103,3 @@ def ratio(plain: Callable[[], Any], other: Callable[[], Any]) -> float:
 
 def _copies(given: Given) -> list[Tensor | None]:
     return [None if each is None else each.detach().clone(memory_format=torch.contiguous_format) for each in given]
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
