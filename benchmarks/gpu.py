@@ -70,7 +70,7 @@ def parse_arguments() -> argparse.Namespace:
 def command_of(part: str, options: argparse.Namespace) -> list[object]:
     if part == "tests":  # in these files alone: others import packages that no such test needs
         files = (path for path in sorted(ROOT.glob("tests/test_*.py")) if "mark.gpu" in path.read_text("utf-8"))
-        report, marks = options.output / "tests.xml", "gpu and not slow" if options.small else "gpu"
+        report, marks = options.output / "tests.xml", "gpu and not (slow or every)" if options.small else "gpu"
         given = "-n", "0", "-v", "-m", marks, "-p", "no:cacheprovider", f"--junitxml={report}"
         return [sys.executable, "-m", "pytest", *given, *files]
     if part == "cells":
@@ -202,7 +202,7 @@ def steps(options: argparse.Namespace) -> int:
     groups = {alike(run): run for run in all_runs(configuration)}.values()
     networks = {(run.spec["network"], run.spec["core"]): run for run in groups}.values()
     runs = sorted(groups, key=lambda run: run not in networks)  # one of every network comes before their other tasks
-    for number, run in enumerate(runs[:: len(runs) // 8] if options.small else runs):
+    for number, run in enumerate(runs[:: len(runs) // 5] if options.small else runs):
         if time.monotonic() > end:
             print(f"{number} of {len(runs)} groups: there is no time for others", flush=True)
             break
@@ -220,7 +220,8 @@ def steps(options: argparse.Namespace) -> int:
 
 def steps_of(run: Any, arrays: Any, device: str) -> dict[str, Any]:
     """Two training steps, taken twice from the run's start: the seconds of the first and of the fastest, the peak of
-    GPU memory, what was warned of, and whether both gave the same to the bit; None where a step took two seconds."""
+    GPU memory, what was warned of, and whether both gave the same to the bit; None where a step took a second."""
+    import copy
     import warnings
 
     import torch
@@ -235,10 +236,12 @@ def steps_of(run: Any, arrays: Any, device: str) -> dict[str, Any]:
     torch.cuda.reset_peak_memory_stats() if cuda else None
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        while len(found) < 2 and min(seconds, default=0) < 2:
-            task, network = build(run, arrays, torch.device(device))
-            updating, schedule = optimisers.build(network, training["optimisers"]), task.schedule(training, run.seed)
-            network.train()
+        task, network = build(run, arrays, torch.device(device))
+        schedule, start = task.schedule(training, run.seed), copy.deepcopy(network.train().state_dict())
+        while len(found) < 2 and min(seconds, default=0) < 1:
+            torch.manual_seed(run.seed)
+            network.load_state_dict(start)
+            updating, task.hidden_state = optimisers.build(network, training["optimisers"]), None
             for iteration in range(2):
                 wait()
                 begun = time.perf_counter()
@@ -247,7 +250,7 @@ def steps_of(run: Any, arrays: Any, device: str) -> dict[str, Any]:
                 loss = optimisers.learn(task, network, updating, batch, training)
                 wait()
                 seconds.append(round(time.perf_counter() - begun, 5))
-            found.append([torch.tensor(loss), *network.state_dict().values()])
+            found.append([torch.tensor(loss), *copy.deepcopy(network.state_dict()).values()])
     return {
         **{"loss": loss, "first_step": seconds[0], "seconds": min(seconds), "iterations": schedule.iterations},
         "peak_mib": round(torch.cuda.max_memory_allocated() / 2**20, 1) if cuda else None,

@@ -40,7 +40,7 @@ def test_every_part_runs_dry(monkeypatch, tmp_path):
     accurate = {(row["cell"], row["N"]) for row in rows(tmp_path / "accuracy.jsonl") if row["ok"]}
     assert {("nn.LSTM", 8), ("DTRIV", 12)} <= accurate
     groups = rows(tmp_path / "steps.jsonl")
-    assert len({row["group"] for row in groups if row["repeats"] and row["seconds"] <= row["first_step"]}) >= 8
+    assert len({row["group"] for row in groups if row["repeats"] and row["seconds"] <= row["first_step"]}) >= 5
     with (tmp_path / "cells.csv").open(newline="", encoding="utf-8") as file:
         assert {"nn.LSTM", "AdamDTRIV"} <= {row["variant"] for row in csv.DictReader(file)}
     assert {row["processes"] for row in rows(tmp_path / "side_by_side.jsonl") if row["steps_per_second"] > 0} == {1, 2}
