@@ -10,11 +10,9 @@ Outside of its parts this file imports the standard library alone: a machine may
 """
 
 import argparse
-import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -83,21 +81,12 @@ def command_of(part: str, options: argparse.Namespace) -> list[object]:
 
 
 def run(command: list[Any], limit: float, log: Path) -> dict[str, Any]:
-    """A process's exit code, 124 where it ran past its limit in seconds, and its seconds."""
+    """A process's exit code (124 or 137 where it ran past its limit in seconds), and its seconds."""
     begun = time.monotonic()
+    # Interrupted, pytest still writes its report.
+    limited = ["timeout", "--foreground", "--signal=INT", "--kill-after=5", str(limit), *command]
     with log.open("a", encoding="utf-8") as out:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            code = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            code = 124
-            os.killpg(process.pid, signal.SIGINT)  # pytest then still writes its report
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(5)
-        finally:
-            with contextlib.suppress(ProcessLookupError):  # neither it nor what it started is left
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        code = subprocess.run(limited, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT).returncode
     return {"exit": code, "seconds": round(time.monotonic() - begun, 1)}
 
 
@@ -110,14 +99,14 @@ def write(file: Path, **row: Any) -> None:
 
 def summarise(output: Path) -> int:
     """Print what is to be looked at first; 1 where a part failed."""
-    files = {part: output / f"{part}.jsonl" for part in ("accuracy", "steps", "parts")}
-    rows = {part: file.read_text("utf-8").splitlines() if file.exists() else [] for part, file in files.items()}
-    inaccurate, groups, ends = ([json.loads(row) for row in rows[part]] for part in files)
+    files = (output / f"{part}.jsonl" for part in ("accuracy", "steps", "parts"))
+    texts = (file.read_text("utf-8") if file.exists() else "" for file in files)
+    cells, groups, ends = ([json.loads(row) for row in text.splitlines()] for text in texts)
     if (output / "tests.xml").exists():
         cases = list(ElementTree.parse(output / "tests.xml").iter("testcase"))
         failed = [case.get("name") for case in cases if {part.tag for part in case} & {"failure", "error"}]
-        print(f"\n{len(cases)} tests; failed: {failed}")
-    print("inaccurate:", [(row["cell"], row["N"]) for row in inaccurate if not row["ok"]])
+        print(f"{len(cases)} tests; failed: {failed}")
+    print("inaccurate:", [(row["cell"], row["N"]) for row in cells if not row["ok"]])
     print(f"{len(groups)} groups; failed:", {row["group"]: row["error"] for row in groups if "error" in row})
     print("not repeated to the bit:", [row["group"] for row in groups if row.get("repeats") is False])
     slowest = sorted(((row["seconds"], row["group"]) for row in groups if "seconds" in row), reverse=True)
@@ -133,13 +122,13 @@ def about(options: argparse.Namespace) -> int:
     from hidden_dynamics.training import devices
 
     device, file = devices.choose(options.device), options.output / "about.jsonl"
-    about: dict[str, Any] = {"device": devices.name_of(device), "torch": torch.__version__, "python": sys.version}
+    machine: dict[str, Any] = {"device": devices.name_of(device), "torch": torch.__version__, "python": sys.version}
     if device.type == "cuda":
-        about |= {"capability": torch.cuda.get_device_capability(), "cudnn": torch.backends.cudnn.version()}
+        machine |= {"capability": torch.cuda.get_device_capability(), "cudnn": torch.backends.cudnn.version()}
     if shutil.which("nvidia-smi"):
         query = ["nvidia-smi", "--query-gpu=driver_version,memory.total", "--format=csv,noheader"]
-        about["driver"] = subprocess.run(query, stdout=subprocess.PIPE, text=True).stdout.strip()
-    write(file, **about)
+        machine["driver"] = subprocess.run(query, stdout=subprocess.PIPE, text=True).stdout.strip()
+    write(file, **machine)
 
     def timed(what: str, action: Callable[[], object], count: int, flop: int = 0) -> None:
         def many() -> None:
