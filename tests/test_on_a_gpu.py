@@ -81,6 +81,7 @@ def test_a_step_waits_for_the_gpu_and_moves_data_no_more_than_stated(name, gpu):
 
 
 @pytest.mark.gpu
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_it_trains_is_evaluated_and_goes_on_from_its_checkpoint_to_the_bit(name, tmp_path, monkeypatch):
     run, device = short(RUNS[name]), torch.device("cuda")
