@@ -9,6 +9,7 @@ import pytest
 import torch
 from cases import CORES, ORTHOGONAL, assert_same, make_core, noise, of_filter, run
 from conftest import ROOT
+from torch.testing import assert_close
 
 from hidden_dynamics.models.recurrent import cuda_graphs, lstm, stepwise_lstm
 
@@ -52,6 +53,7 @@ def graphs(monkeypatch, gpu):
 
     monkeypatch.setattr(cuda_graphs, "capture", capture)
     monkeypatch.setattr(cuda_graphs, "USES", 3)
+    monkeypatch.setattr(lstm, "is_better", stepwise_lstm.is_better)
     for module in (cuda_graphs, stepwise_lstm):
         monkeypatch.setattr(module, "ratio", lambda plain, other: 2.0)
     of_cuda = {"aten::_thnn_fused_lstm_cell": lstm_cell}
@@ -89,7 +91,7 @@ def test_gradients_are_recorded_through_a_graph():
         for use in range(4):
             core(noise(STEPS, BATCH, D, seed=use).to(device))[0].square().sum().backward()
         recorded.append(core.gradient_norms.cpu())
-    torch.testing.assert_close(*recorded)
+    assert_close(*recorded)
 
 
 @pytest.mark.gpu
@@ -111,6 +113,26 @@ def test_fused_cells_are_taken_where_they_are_the_same_and_faster(off, gain, tak
     assert len(tried) == 1 and capsys.readouterr().err.count("LSTM of filtered gates") == 1
     assert not stepwise_lstm.is_better(core, y.half(), hidden, u, b)
     assert not stepwise_lstm.is_better(core, y.cpu(), hidden, u, b)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad])
+def test_an_evaluation_may_be_the_first_use(mode, gpu):
+    core, x = make_core("Adam", D, N).to("cuda"), noise(STEPS, BATCH, D).to("cuda")
+    with mode():
+        found = [core(x)[0] for _ in range(4)]
+    assert_close(found[0], found[-1].clone())
+    assert len(stepwise_lstm._better) == 1
+    core(x)[0].sum().backward()
+
+
+@pytest.mark.gpu
+def test_within_a_graph_of_the_users_nothing_is_tried(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    core, x = make_core("Adam", D, N).to("cuda"), noise(STEPS, BATCH, D).to("cuda")
+    for _ in range(4):
+        core(x)
+    assert not stepwise_lstm._better and not cuda_graphs._uses
 
 
 @pytest.mark.gpu

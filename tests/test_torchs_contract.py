@@ -51,6 +51,11 @@ def assert_as_torch(arguments, *given, tolerance=1e-12, **options):
     assert repr(ours) == repr(torchs)
 
 
+@pytest.mark.gpu
+def test_a_cell_made_from_torchs_is_on_its_device():
+    assert {part.device.type for part in hd.LSTM.from_torch(nn.LSTM(2, 3).to("cuda")).parameters()} == {"cuda"}
+
+
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize(("bias", "batch_first", "bidirectional"), [*itertools.product([False, True], repeat=3)])
 @pytest.mark.parametrize("form", ["plain", "batch of none", "not contiguous", "sorted", "unsorted"])

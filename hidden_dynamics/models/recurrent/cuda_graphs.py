@@ -24,11 +24,12 @@ def replayed(function: Function, *given: Tensor | None, written: Sequence[int] =
     """function(*given), by a CUDA graph of it where that was found to be the same, to the bit, and faster.
 
     Args:
-        function: of tensors on a GPU, by operations that do not wait for it; elsewhere it is just called.
+        function: of tensors on a GPU, by operations that do not wait for it; on a CPU, and in a graph of the user's, it
+            is just called.
         written: the places of the arguments that it overwrites.
     """
     first = given[0]
-    if first is None or not first.is_cuda:
+    if first is None or not first.is_cuda or torch.cuda.is_current_stream_capturing():
         return function(*given)
     key = function, *(None if each is None else (each.shape, each.dtype, each.device) for each in given)
     _uses[key] += 1
