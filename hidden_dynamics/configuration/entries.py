@@ -76,12 +76,8 @@ for _each in (_Loader, yaml.SafeDumper):
 
 
 def typed(kind: type[Typed], content: object, origin: str, key: str = "") -> Typed:
-    """`content` as a typed entry, or as a type such as dict[str, Entry]; a `UserError` names the first mistake.
-
-    Args:
-        origin: the file, as messages name it.
-        key: the place of the content in the file, if it is a part.
-    """
+    """`content` as a typed entry, or as a type such as dict[str, Entry]; a `UserError` names the first mistake by the
+    file, `origin`, and below `key`, the place of the content there."""
     try:
         return _adapter(kind).validate_python(content)
     except ValidationError as error:

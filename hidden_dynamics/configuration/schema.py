@@ -133,11 +133,8 @@ class Metric(Entry):
     """The meaning of a measured number, however a table prints it.
 
     Attributes:
-        title: what a table or an axis calls it.
         unit: "percent" where a measured fraction is shown as percent, "10⁻³" where a pure number is shown in
             thousandths, "one" for a pure number, else the unit.
-        better: which direction is better.
-        decimals: as many as are shown.
     """
 
     title: Text

@@ -109,10 +109,8 @@ class PartlyObserved(SplitSeries[LatentSeriesNetwork, SeriesBatch]):
     """Derived classes say what the targets are, what has labels and what is measured.
 
     Validation and test part are one batch each: what a network answers about a series depends on the others in its
-    batch, through the union of their times.
-
-    Args:
-        zero_times: "kept", or "dropped", where union times whose values add up to 0 are left out, as released.
+    batch, through the union of their times. With `zero_times` "dropped", as released, and not "kept", union times whose
+    values add up to 0 are left out.
     """
 
     def __init__(self, rows: Rows, parts: Mapping[str, np.ndarray], zero_times: str, device: torch.device):

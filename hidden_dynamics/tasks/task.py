@@ -84,11 +84,8 @@ AnyTask = Task[Any, Any]  # found by its name in the configuration, as the netwo
 
 
 class ValidatedTask(Task[Net, Batch]):
-    """A task that can evaluate on a validation set: then a test follows, once, of the reported evaluation's weights.
-
-    Attributes:
-        validated: whether it does.
-    """
+    """A task that can evaluate on a validation set: where it does (`validated`), a test follows, once, of the reported
+    evaluation's weights."""
 
     validated: bool = True
 
