@@ -59,13 +59,11 @@ class _Loader(_YamlLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = set()
-        for key, _ in node.value:
-            name = (key.tag, key.value)
-            if isinstance(key, yaml.ScalarNode) and name in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key '{key.value}' stands twice", key.start_mark
-                )
-            seen.add(name if isinstance(key, yaml.ScalarNode) else id(key))
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if (key.tag, key.value) in seen:
+                text = f"the key '{key.value}' stands twice"
+                raise yaml.constructor.ConstructorError(None, None, text, key.start_mark)
+            seen.add((key.tag, key.value))
         return super().construct_mapping(node, deep)
 
 

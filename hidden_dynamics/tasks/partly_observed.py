@@ -32,7 +32,8 @@ WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch w
 
 
 class Settings(Entry):
-    """The settings of a task; all but `split` must be given."""
+    """The settings of a task; all but `split` must be given: "once" for all seeds, or "by_seed", anew for each.
+    `validation` is the share of the training part, series or windows, that is held out."""
 
     validation: Annotated[float, Field(ge=0, lt=1)]
     split: Literal["once", "by_seed"] = "once"
@@ -172,8 +173,7 @@ class IntensiveCare(PartlyObserved):
     Args:
         arrays: those of hidden_dynamics.data.physionet2012, D features.
         settings: `placeholders`, whether -1 counts as "missing", or among "values"; `normalisation`, by the "range" of
-            a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; `validation`, the share of
-            the training part that is held out; `split`, "once" for all seeds, or "by_seed", anew for each.
+            a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; and those of `Settings`.
     """
 
     def __init__(self, arrays: Arrays, settings: StaySettings, seed: int, device: torch.device):

@@ -30,9 +30,7 @@ class Task(ABC, Generic[Net, Batch]):
     so that a resumed training sees the same batches.
 
     Args:
-        arrays: the prepared data, by name.
         settings: the task's, of config/tasks.yaml; a `UserError` where they, or the data, cannot be used.
-        seed: the run's.
         device: where batches are made.
 
     Attributes:
