@@ -32,8 +32,11 @@ WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch w
 
 
 class Settings(Entry):
-    """The settings of a task; all but `split` must be given: "once" for all seeds, or "by_seed", anew for each.
-    `validation` is the share of the training part, series or windows, that is held out."""
+    """The settings of a task; all but `split` must be given.
+
+    `validation` is the share of the training part, series or windows, that is held out; `split`, "once" for all seeds,
+    or "by_seed", anew for each.
+    """
 
     validation: Annotated[float, Field(ge=0, lt=1)]
     split: Literal["once", "by_seed"] = "once"
