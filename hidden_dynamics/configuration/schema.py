@@ -160,12 +160,10 @@ class Optimiser(Entry):
     lr: Positive
     weight_decay: NotNegative = 0
     foreach: bool | None = None
-    maximize: bool = False
     eps: NotNegative | None = None
     alpha: NotNegative | None = None
     betas: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = None
     momentum: NotNegative = 0
-    dampening: Number = 0
     centered: bool = False
     amsgrad: bool = False
     nesterov: bool = False
@@ -176,9 +174,9 @@ class Optimiser(Entry):
             "RMSprop": ("eps", "alpha", "momentum", "centered"),
             "Adam": ("eps", "betas", "amsgrad"),
             "Adamax": ("eps", "betas"),
-            "SGD": ("momentum", "dampening", "nesterov"),
+            "SGD": ("momentum", "nesterov"),
         }[self.name]
-        if wrong := self.given().keys() - {"name", "lr", "weight_decay", "foreach", "maximize", *takes}:
+        if wrong := self.given().keys() - {"name", "lr", "weight_decay", "foreach", *takes}:
             raise ValueError(f"{self.name} takes no {min(wrong)}; it takes {', '.join(takes)}")
         return self
 
