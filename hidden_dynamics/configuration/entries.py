@@ -59,13 +59,11 @@ class _Loader(_YamlLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = set()
-        for key, _ in node.value:
-            name = (key.tag, key.value)
-            if isinstance(key, yaml.ScalarNode) and name in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key '{key.value}' stands twice", key.start_mark
-                )
-            seen.add(name if isinstance(key, yaml.ScalarNode) else id(key))
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if (key.tag, key.value) in seen:
+                text = f"the key '{key.value}' stands twice"
+                raise yaml.constructor.ConstructorError(None, None, text, key.start_mark)
+            seen.add((key.tag, key.value))
         return super().construct_mapping(node, deep)
 
 
@@ -76,12 +74,8 @@ for _each in (_Loader, yaml.SafeDumper):
 
 
 def typed(kind: type[Typed], content: object, origin: str, key: str = "") -> Typed:
-    """`content` as a typed entry, or as a type such as dict[str, Entry]; a `UserError` names the first mistake.
-
-    Args:
-        origin: the file, as messages name it.
-        key: the place of the content in the file, if it is a part.
-    """
+    """`content` as a typed entry, or as a type such as dict[str, Entry]; a `UserError` names the first mistake by the
+    file, `origin`, and below `key`, the place of the content there."""
     try:
         return _adapter(kind).validate_python(content)
     except ValidationError as error:

@@ -15,19 +15,14 @@ PATH = ROOT / "published" / "equal_code.csv"
 
 
 class Equal(NamedTuple):
-    """A line: what the code of a run was, and what it became, as digests, and the commits at which they were tried.
-
-    Attributes:
-        tried: the trial trainings, such as "mnist/lstm".
-        result: digest of what both gave: losses, weights, generators' states, metrics.
-    """
+    """A line: what the code of a run was, and what it became, as digests, and the commits at which they were tried."""
 
     old: str
     new: str
     old_commit: str
     new_commit: str
-    tried: str
-    result: str
+    tried: str  # the trial trainings, such as "mnist/lstm"
+    result: str  # digest of what both gave: losses, weights, generators' states, metrics
 
 
 @functools.cache

@@ -178,13 +178,9 @@ class Configuration:
 
 
 def load(settings: Mapping[str, object] | None = None, directory: Path = ROOT) -> Configuration:
-    """Read, validate and merge the configuration; a `UserError` names the file and key of a mistake.
-
-    Args:
-        settings: the content of config.yaml, as Snakemake hands it over with its command line merged in; None reads the
-            file.
-        directory: where config.yaml and config/ are.
-    """
+    """Read, validate and merge the configuration of a directory with config.yaml and config/; a `UserError` names the
+    file and key of a mistake. `settings` stand in the place of config.yaml, as Snakemake hands it over, with its
+    command line merged in."""
     given = read_yaml(directory / "config.yaml") if settings is None else with_types(settings)
     chosen = typed(schema.Settings, given, "config.yaml")
     raw = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}

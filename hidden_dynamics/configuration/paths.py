@@ -11,14 +11,8 @@ FIGURE_FORMS = ("md", "pdf", "png", "csv", "json")
 
 @dataclass(frozen=True)
 class Paths:
-    """
-    Attributes:
-        data: directory of downloads and prepared datasets.
-        results: directory of a scale's results.
-    """
-
-    data: str
-    results: str
+    data: str  # directory of downloads and prepared datasets
+    results: str  # of a scale
 
     def raw(self, dataset: str, file: str = "") -> str:
         """A download, or the directory of a dataset's downloads."""
@@ -31,11 +25,9 @@ class Paths:
 
     @property
     def runs(self) -> str:
-        """The directory of all runs."""
         return f"{self.results}/runs"
 
     def run(self, task: str, sized_model: str, seed: int | str) -> str:
-        """The directory of a run."""
         return f"{self.runs}/{task}/{sized_model}/seed{seed}"
 
     @property
@@ -66,7 +58,6 @@ class Paths:
 
     @property
     def verdicts(self) -> str:
-        """The verdicts on the headline claims."""
         return f"{self.results}/claims.csv"
 
     @property

@@ -133,11 +133,8 @@ class Metric(Entry):
     """The meaning of a measured number, however a table prints it.
 
     Attributes:
-        title: what a table or an axis calls it.
         unit: "percent" where a measured fraction is shown as percent, "10⁻³" where a pure number is shown in
             thousandths, "one" for a pure number, else the unit.
-        better: which direction is better.
-        decimals: as many as are shown.
     """
 
     title: Text
@@ -163,12 +160,10 @@ class Optimiser(Entry):
     lr: Positive
     weight_decay: NotNegative = 0
     foreach: bool | None = None
-    maximize: bool = False
     eps: NotNegative | None = None
     alpha: NotNegative | None = None
     betas: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = None
     momentum: NotNegative = 0
-    dampening: Number = 0
     centered: bool = False
     amsgrad: bool = False
     nesterov: bool = False
@@ -179,9 +174,9 @@ class Optimiser(Entry):
             "RMSprop": ("eps", "alpha", "momentum", "centered"),
             "Adam": ("eps", "betas", "amsgrad"),
             "Adamax": ("eps", "betas"),
-            "SGD": ("momentum", "dampening", "nesterov"),
+            "SGD": ("momentum", "nesterov"),
         }[self.name]
-        if wrong := self.given().keys() - {"name", "lr", "weight_decay", "foreach", "maximize", *takes}:
+        if wrong := self.given().keys() - {"name", "lr", "weight_decay", "foreach", *takes}:
             raise ValueError(f"{self.name} takes no {min(wrong)}; it takes {', '.join(takes)}")
         return self
 

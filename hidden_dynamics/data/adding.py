@@ -47,11 +47,9 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Draw the test sequences. Training sequences are drawn as training goes, from streams of their own.
+    """The test sequences: `test_values`, `test_markers` and `test_targets`, as `sample` gives them; `length` (), int64.
 
-    Returns:
-        `test_values` (test_size, T), `test_markers` (test_size, 2) and `test_targets` (test_size,), as `sample` gives
-        them; `length` (), int64.
+    Training sequences are drawn as training goes, from streams of their own.
     """
     chosen = typed(Settings, settings, "adding")
     values, markers, targets = sample(generator(chosen.seed, "adding", "test"), chosen.test_size, chosen.length)

@@ -32,13 +32,9 @@ def members(
 ) -> Iterator[tuple[str, bytes]]:
     """Base name and content of every file in a tar archive whose base name matches `pattern`, in the archive's order.
 
-    Args:
-        size: the bytes of these files together, where they are known: no more are read.
-        largest: the bytes that the decompressed archive can have.
-
-    Raises:
-        DAMAGE: the archive is no tar archive, broken off or damaged, or has more bytes. A damaged header in the middle
-            may also end the archive silently: compare the members with what is expected.
+    DAMAGE is raised where it is no tar archive, is broken off or damaged, or where these files have more than `size`
+    bytes together, or the archive more than `largest`, decompressed. A damaged header in the middle may also end the
+    archive silently: compare the members with what is expected.
     """
     left = math.inf if size is None else size
     with decompressed(path, largest) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:

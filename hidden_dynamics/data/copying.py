@@ -56,10 +56,9 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Draw the test words. Training words are drawn as training goes, from streams of their own.
+    """The test words: `test_letters` (test_size, letters), uint8; `blanks`, `letters`, `alphabet` (), int64.
 
-    Returns:
-        `test_letters` (test_size, letters), uint8; `blanks`, `letters`, `alphabet` (), int64.
+    Training words are drawn as training goes, from streams of their own.
     """
     chosen = typed(Settings, settings, "copying")
     rng = generator(chosen.seed, "copying", "test")

@@ -47,7 +47,6 @@ def fetch(
     with the wrong content is thrown away; what breaks off is tried again, then the next source.
 
     Args:
-        folder: the dataset's name.
         retries: attempts per URL (at least 1).
         pause: seconds before the second attempt; doubled before each further one. A server may ask for a minute.
         timeout: seconds to wait for a server that says nothing.

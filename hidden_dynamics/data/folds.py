@@ -31,10 +31,8 @@ def folds(count: int, number: int = FOLDS) -> list[Fold]:
     """Splits of positions 0 to `count` - 1, in the order of the draw; the first five are theirs.
 
     One stream of random numbers, seeded once, permutes twice for each split, as scikit-learn's `train_test_split` does
-    of the positions and then of those that are not tested. (Trainings and figures have no scikit-learn.)
-
-    Raises:
-        UserError: a split would be empty.
+    of the positions and then of those that are not tested. (Trainings and figures have no scikit-learn.) A `UserError`
+    where a split would be empty.
     """
     random = np.random.RandomState(SEED)
     drawn = []

@@ -89,14 +89,10 @@ def parse(content: bytes) -> dict[str, np.ndarray]:
 def sequences(
     ids: np.ndarray, ticks: np.ndarray, tag: np.ndarray, activity: np.ndarray, places: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """The seven arrays of reports, one entry each, in any order; what a tag reports at one time is averaged.
+    """The seven arrays of reports, in any order; what a tag reports at one time is averaged.
 
-    Args:
-        ids: of the sequences, int64.
-        ticks: since the sequence's first report, int64.
-        tag: places in `TAGS`.
-        activity: places in `ACTIVITIES`.
-        places: (reports, 3), metres.
+    Of each report: the sequence's id, int64; the ticks since its first report, int64; the places of `tag` in `TAGS` and
+    of `activity` in `ACTIVITIES`; where the tag is, (reports, 3), metres.
     """
     coordinates = (tag[:, None] * len(AXES) + np.arange(len(AXES))).ravel()
     reports = np.repeat(np.arange(len(ids)), len(AXES))

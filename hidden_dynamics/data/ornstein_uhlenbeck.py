@@ -44,12 +44,10 @@ class Settings(Entry):
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Draw the series.
+    """The arrays of `ragged`, with two features, and what the optimal predictor says of the targets: `optimal_means`
+    and `optimal_variances`, (series, 3, 2), float64, at `optimal_times`, (series, 3).
 
-    Returns:
-        The arrays of `ragged`, with two features, and what the optimal predictor says of the targets:
-        `optimal_means` and `optimal_variances`, (series, 3, 2), float64, at `optimal_times`, (series, 3). A series that
-        has too few rows to be predicted is drawn anew under another id, so the ids have gaps.
+    A series that has too few rows to be predicted is drawn anew under another id, so the ids have gaps.
     """
     chosen = typed(Settings, settings, "ornstein_uhlenbeck")
     arrays = draw(chosen)

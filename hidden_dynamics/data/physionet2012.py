@@ -91,16 +91,11 @@ def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = QUANTUM) -
 def stays(
     ids: np.ndarray, hours: np.ndarray, parameter: np.ndarray, value: np.ndarray, quantum: float = QUANTUM
 ) -> dict[str, np.ndarray]:
-    """The first five arrays, of a table with a line for each measurement: four arrays (lines,).
+    """The first five arrays, of a table with a line for each measurement: four arrays (lines,), the ids of the stays,
+    int64, hours since admission, float64, places in `PARAMETERS`, or `ADMISSION`, and the values.
 
-    A time is rounded to a multiple of the quantum, halves to the even one, and what was measured of a parameter until
-    that changes is averaged, as in Latent-ODE.
-
-    Args:
-        ids: of the stays, int64.
-        hours: since admission, float64.
-        parameter: places in `PARAMETERS`, or `ADMISSION`.
-        quantum: hours, above 0.
+    A time is rounded to a multiple of the quantum, in hours, halves to the even one, and what was measured of a
+    parameter until that changes is averaged, as in Latent-ODE.
     """
     ticks = np.round(hours / quantum).astype(np.int64)
     arrays = ragged.ragged(ids, ticks, parameter, value, len(PARAMETERS) + 1, quantum)
@@ -108,11 +103,8 @@ def stays(
 
 
 def as_released(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndarray]:
-    """A set's arrays in the order of the records in the authors' file, which is read as data: nothing in it is run.
-
-    Raises:
-        UserError: it is something else, or its ids are not the set's.
-    """
+    """A set's arrays in the order of the records in the authors' file, which is read as data: nothing in it is run. A
+    `UserError` where it is something else, or its ids are not the set's."""
     import torch  # here alone: it takes seconds
 
     try:

@@ -23,12 +23,8 @@ def ragged(
 ) -> dict[str, np.ndarray]:
     """The five arrays of a long table, with a line for each measurement, in any order.
 
-    Several measurements of a feature at one time are averaged, summed in the order of the table.
-
-    Args:
-        series, ticks: (lines,), int64, 0 or more: the lines' ids, and their times in units of `tick`.
-        feature, value: (lines,), 0 to D - 1, and float64.
-        features: D.
+    Of each line (lines,): the series' id and the time in units of `tick`, int64, 0 or more; the feature, 0 to D - 1;
+    the value, float64. Several of a feature at one time are averaged, summed in the order of the table.
     """
     span = int(ticks.max(initial=0)) + 1
     keys, row = np.unique(series * span + ticks, return_inverse=True)

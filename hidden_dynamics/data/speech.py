@@ -26,11 +26,8 @@ FLOOR = 1e-5  # power that is added before the logarithm: silence has 10 log10(F
 
 
 def read(content: bytes, name: str, rate: int) -> np.ndarray:
-    """The samples of a recording, (n,), int16: NIST SPHERE or WAV, one channel of 16-bit PCM at this rate.
-
-    Raises:
-        UserError: it is empty, damaged, broken off or another kind of recording; the message has its `name`.
-    """
+    """The samples of a recording, (n,), int16: NIST SPHERE or WAV, one channel of 16-bit PCM at this rate; a
+    `UserError` with its `name` where it is empty, damaged, broken off or another kind of recording."""
     import soundfile
 
     if not content:

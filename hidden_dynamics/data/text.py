@@ -24,12 +24,8 @@ def rare_to_unknown(lines: Sequence[Line], known: set[str]) -> list[list[str]]:
 
 
 def number(splits: Mapping[str, Sequence[Line]]) -> dict[str, np.ndarray]:
-    """The lines' words, numbered by their first appearance, as in AWD-LSTM: through train, then validation, then test.
-
-    Returns:
-        `train`, `validation` and `test`, (tokens,), int32 in 0..V-1, <eos> after every line; `vocabulary`, (V,), the
-        words by number.
-    """
+    """The lines' words, numbered by their first appearance, as in AWD-LSTM, through train, then validation, then test:
+    each (tokens,), int32 in 0..V-1, <eos> after every line; and `vocabulary`, (V,), the words by number."""
     tokens = {split: [word for line in splits[split] for word in (*line, END)] for split in SPLITS}
     vocabulary = list(dict.fromkeys(word for split in SPLITS for word in tokens[split]))
     numbers = {word: index for index, word in enumerate(vocabulary)}

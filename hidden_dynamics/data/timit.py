@@ -38,11 +38,8 @@ Speakers = dict[str, dict[str, Path]]  # the sentences' files, by speaker and se
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """The frames, as `speech.pack` has them, of train (3,640 utterances), validation (192) and test (400), in the
-    order of speakers and sentences; below `raw` are TRAIN and TEST somewhere, in upper, lower or mixed case.
-
-    Raises:
-        UserError: speakers or sentences are missing, or a recording cannot be used; the message names them.
-    """
+    order of speakers and sentences; below `raw` are TRAIN and TEST somewhere, in upper, lower or mixed case. A
+    `UserError` names speakers or sentences that are missing, or a recording that cannot be used."""
     typed(Entry, settings, "timit")  # none are known
     train, others = _speakers(Path(raw), "train"), _speakers(Path(raw), "test")
     splits, wanted = {"train": {name: train[name] for name in train if "sa" not in name}}, {"train": TRAIN_SPEAKERS}

@@ -24,20 +24,13 @@ LEAST = 1e-9  # probability: of none is the logarithm infinite
 
 
 class Fitted(NamedTuple):
-    """A classical baseline as it was fitted.
-
-    Attributes:
-        chosen: its regularisation in words, such as "C = 0.01".
-        fitted_on: what the model that is scored was fitted on, in words.
-        scores: by a run's metrics, in their units.
-        seconds: of a core, to choose, to fit and to score it.
-    """
+    """A classical baseline as it was fitted."""
 
     name: str
-    chosen: str
-    fitted_on: str
-    scores: Metrics
-    seconds: float = 0.0
+    chosen: str  # its regularisation in words, such as "C = 0.01"
+    fitted_on: str  # what the model that is scored was fitted on, in words
+    scores: Metrics  # by a run's metrics, in their units
+    seconds: float = 0.0  # of a core, to choose, to fit and to score it
 
 
 class Answering(nn.Module):

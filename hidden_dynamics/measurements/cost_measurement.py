@@ -35,17 +35,11 @@ class Circumstances(NamedTuple):
 
 
 class Session(NamedTuple):
-    """The measurements of one process.
+    """The measurements of one process."""
 
-    Attributes:
-        batches: of each model, its columns on the batch.
-        times: seconds by (model, quantity), round by round.
-        memory: peak bytes by model and quantity.
-    """
-
-    batches: Mapping[str, Mapping[str, int]]
-    times: Sequence[Mapping[tuple[str, str], float]]
-    memory: Mapping[str, Mapping[str, int]]
+    batches: Mapping[str, Mapping[str, int]]  # of each model, its columns on the batch
+    times: Sequence[Mapping[tuple[str, str], float]]  # seconds by (model, quantity), round by round
+    memory: Mapping[str, Mapping[str, int]]  # peak bytes by model and quantity
 
 
 def measure(

@@ -56,12 +56,9 @@ class Measured(NamedTuple):
 def measure(
     configuration: Configuration, runs: Sequence[Run], settings: FeatureSettings, device: torch.device
 ) -> Iterator[Measured]:
-    """Each run in its turn; the first of each model is mapped, too.
-
-    Raises:
-        UserError: a run has not finished, is damaged or of another specification than configured.
-        ValueError: there are too few images for the clusters, or for the perplexity; in scikit-learn's words.
-    """
+    """Each run in its turn; the first of each model is mapped, too. A `UserError` where a run has not finished, is
+    damaged or of another specification than configured; scikit-learn's ValueError where there are too few images for
+    the clusters or the perplexity."""
     first = {run.model: run.id for run in reversed(runs)}
     for run in runs:
         files = RunFiles(Path(run.directory), run.epochs)
@@ -110,12 +107,7 @@ def _measure_run(
 @torch.no_grad()
 def features_of(network: nn.Module, task: AnyTask, settings: FeatureSettings) -> tuple[NDArray, NDArray]:
     """A network's features of the first images of a split, (n, d) float64, as the task's evaluations see them, and the
-    images' classes, (n,).
-
-    Raises:
-        SolverFailure: the network's solver could not reach the end.
-        UserError: the task has no such images.
-    """
+    images' classes, (n,); a `UserError` where the task has no such images, a `SolverFailure` where the solver fails."""
     network.eval()
     layer = LAYERS[settings.layer]
     parts, classes, left = [], [], settings.images

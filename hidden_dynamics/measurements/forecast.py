@@ -38,11 +38,8 @@ def forecast(
     """A row for each artifact made alone; then that of `runs`, the total, where shared runs count once.
 
     Hours are those of GPUs and of CPU cores, each of the runs on them, but `longest_hours` and `least_wall_hours_left`,
-    which are on the wall; `_left` is what finished runs leave; memory is that of the largest run. A `UserError` where
-    the calibration lacks a run.
-
-    Args:
-        machines: those of the calibration's devices, which work side by side.
+    which are on the wall; `_left` is what finished runs leave; memory is that of the largest run. The `machines`
+    are those of the calibration's devices, and work side by side. A `UserError` where the calibration lacks a run.
     """
     finished = {run.id for run in runs if is_finished(configuration, run)}
     for name, shown in [*runs_of.items(), ("total", runs)]:

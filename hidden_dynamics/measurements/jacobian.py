@@ -54,11 +54,8 @@ def gradients(core: str, input_filter: InputFilter, seed: int = SEED, steps: int
 def products(end: Tensor, matrix: Tensor, slope: Tensor, inverse: Tensor, carry: Tensor) -> tuple[Tensor, ...]:
     """Backwards from ∂L/∂h_T by either product, and ∂L/∂y_t, through all later y; (T, N) each.
 
-    Args:
-        end: ∂L/∂h_T, (N,).
-        matrix: M, (N, N).
-        slope, inverse: σ' at each step, the diagonal of D, and (σ⁻¹)' at h_t, that of Σ; (T, N) each.
-        carry: `carried`; Eq. 13 has it as μ.
+    Of ∂L/∂h_T, (N,); M, (N, N); σ' at each step, the diagonal of D, and (σ⁻¹)' at h_t, that of Σ; and what `carried`
+    gives, which is μ in Eq. 13; (T, N) each.
     """
     product, claimed, to_input = [end], [end], [slope[-1] * end]
     for k in reversed(range(len(slope) - 1)):  # from h_{k+1} to h_k

@@ -17,12 +17,10 @@ from hidden_dynamics.system.memory import status
 def in_fresh_process(
     method: str, about: str, function: Callable, *arguments: object, preload: Sequence[str] = ("torch",)
 ) -> Any:
-    """The result of a function in a process of its own.
+    """The result of a function in a process of its own; a `UserError` about what is measured where it is killed.
 
-    Args:
-        method: "spawn", a process that shares nothing with this one; or "forkserver", whose processes have all imported
-            `preload` and done nothing else, and share the places that the libraries have in memory.
-        about: what is measured, for the error.
+    By "spawn", it shares nothing with this one; by "forkserver", all have imported `preload` and done nothing else, and
+    share the places that the libraries have in memory.
     """
     context = multiprocessing.get_context(method)
     if method == "forkserver":

@@ -41,8 +41,7 @@ class ActivityRecognition(PartlyObserved):
             "at_random", as released, where they overlap; `resampled`, whether training and test part are drawn from
             themselves with replacement, by the seed, as released; `bin_labels`, the "first" label of a row or, as
             released, the "lowest" class, where rows that have none are trained as of class 0 and are not scored;
-            `classes`, outputs of a classifier; `validation`, the share of the training part, sequences or windows, that
-            is held out; `split`, "once" for all seeds, or "by_seed"; `scores`, as in `scoring.of_samples`.
+            `classes`, outputs of a classifier; `scores`, as in `scoring.of_samples`; and `partly_observed.Settings`.
     """
 
     labels = "rows"

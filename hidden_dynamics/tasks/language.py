@@ -31,13 +31,10 @@ class Settings(Entry):
 
 
 class LanguageModelling(ValidatedTask[nn.Module, Batch]):
-    """Word-level Penn Treebank and its stand-ins.
+    """Word-level Penn Treebank and its stand-ins, as hidden_dynamics.data.text numbers their words.
 
     A text is cut into as many columns as a batch has, and read in segments that follow one another: the network's state
     is carried from one to the next, without gradients (truncated backpropagation through time).
-
-    Args:
-        arrays: train, validation and test, (words,) int32, and vocabulary, (V,).
     """
 
     items = {}
@@ -58,11 +55,8 @@ class LanguageModelling(ValidatedTask[nn.Module, Batch]):
         return SegmentSchedule(training, len(self.texts["train"]), self.settings.bptt, seed)
 
     def batch(self, epoch: int, indices: tuple[int, int, int]) -> Batch:
-        """A segment (first row, rows, batch size) of the training text.
-
-        Returns:
-            words and the words that follow them, both (T, batch) int64, and whether the text begins here.
-        """
+        """A segment (first row, rows, batch size) of the training text: words and the words that follow them, both
+        (T, batch) int64, and whether the text begins here."""
         start, length, batch_size = indices
         rows = columns(self.texts["train"], batch_size)
         return rows[start : start + length], rows[start + 1 : start + length + 1], start == 0

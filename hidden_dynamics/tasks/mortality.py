@@ -18,11 +18,8 @@ class Settings(StaySettings):
 
 
 class Mortality(IntensiveCare):
-    """Death in hospital, by the first 48 hours. All rows are context and targets.
-
-    Args:
-        settings: those of `IntensiveCare`, and `scores`, as in `scoring.of_samples`.
-    """
+    """Death in hospital, by the first 48 hours. All rows are context and targets. The settings are those of
+    `IntensiveCare`, and `scores`, as in `scoring.of_samples`."""
 
     labels, classes = "series", 1
 

@@ -41,12 +41,8 @@ def of_labels(part: str, labels: Tensor) -> Scores:
 
 def series_errors(context: Observations, series: Tensor, values: Tensor, weights: Tensor) -> dict[str, float]:
     """The squared errors of the best constant per feature, of a series' last value in the context and of its own mean;
-    where the context lacks a feature, of the constant.
-
-    Args:
-        series: (n,), series in `context` of the target rows.
-        values, weights: (n, D), the answers, and the weight of each in the error; 0 where nothing was observed.
-    """
+    where the context lacks a feature, of the constant. Of the target rows, `series` (n,) are places in `context`,
+    `values` (n, D) the answers, and `weights` (n, D) those of each in the error, 0 where nothing was observed."""
     values, weights, seen = values.double(), weights.double(), context.values.double()
     constant = (weights * values).sum(0) / weights.sum(0).clamp(min=torch.finfo(torch.float64).tiny)
     sums, counts = (seen.new_zeros(context.size, seen.shape[1]) for _ in range(2))

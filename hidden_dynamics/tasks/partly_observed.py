@@ -32,7 +32,11 @@ WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch w
 
 
 class Settings(Entry):
-    """The settings of a task; all but `split` must be given."""
+    """The settings of a task; all but `split` must be given.
+
+    `validation` is the share of the training part, series or windows, that is held out; `split`, "once" for all seeds,
+    or "by_seed", anew for each.
+    """
 
     validation: Annotated[float, Field(ge=0, lt=1)]
     split: Literal["once", "by_seed"] = "once"
@@ -109,10 +113,8 @@ class PartlyObserved(SplitSeries[LatentSeriesNetwork, SeriesBatch]):
     """Derived classes say what the targets are, what has labels and what is measured.
 
     Validation and test part are one batch each: what a network answers about a series depends on the others in its
-    batch, through the union of their times.
-
-    Args:
-        zero_times: "kept", or "dropped", where union times whose values add up to 0 are left out, as released.
+    batch, through the union of their times. With `zero_times` "dropped", as released, and not "kept", union times whose
+    values add up to 0 are left out.
     """
 
     def __init__(self, rows: Rows, parts: Mapping[str, np.ndarray], zero_times: str, device: torch.device):
@@ -174,8 +176,7 @@ class IntensiveCare(PartlyObserved):
     Args:
         arrays: those of hidden_dynamics.data.physionet2012, D features.
         settings: `placeholders`, whether -1 counts as "missing", or among "values"; `normalisation`, by the "range" of
-            a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; `validation`, the share of
-            the training part that is held out; `split`, "once" for all seeds, or "by_seed", anew for each.
+            a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; and those of `Settings`.
     """
 
     def __init__(self, arrays: Arrays, settings: StaySettings, seed: int, device: torch.device):

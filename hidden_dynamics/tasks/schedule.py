@@ -93,7 +93,6 @@ class SegmentSchedule:
 
     Args:
         training: `epochs` and `batch_size`; `evaluate_every` iterations (default: after each epoch).
-        words: of the training text.
         bptt: mean length of a segment, in words; half of it for one segment in twenty.
     """
 

@@ -36,12 +36,8 @@ def calibration_error(truth: np.ndarray, probabilities: np.ndarray) -> float:
 
 
 def of_samples(kind: str, truth: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Truth and scores of a network's K samples: "averaged", or "pooled" as if they were of examples of their own.
-
-    Args:
-        truth: (n,).
-        probabilities: (K, n, ...).
-    """
+    """Truth (n,) and scores of a network's K samples, (K, n, ...): "averaged", or "pooled" as if they were of examples
+    of their own."""
     if kind == "averaged":
         return truth, probabilities.mean(0)
     return np.tile(truth, len(probabilities)), probabilities.reshape(-1, *probabilities.shape[2:])

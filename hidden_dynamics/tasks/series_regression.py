@@ -32,10 +32,9 @@ class Settings(StaySettings):
 class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, SeriesBatch]):
     """The values of patients between and after the context.
 
-    Args:
-        settings: those of `IntensiveCare`, and `targets`, "interpolation": all rows are context and targets, or
-            "extrapolation": the later ones are the targets; then `split_at`, where these begin: after
-            24 hours ("time"), or with the second half of the batch's union times ("index"), as released.
+    The settings are those of `IntensiveCare`, and `targets`, "interpolation": all rows are context and targets, or
+    "extrapolation": the later ones are the targets; then `split_at`, where these begin: after 24 hours ("time"), or
+    with the second half of the batch's union times ("index"), as released.
     """
 
     labels, classes = None, 0
@@ -49,12 +48,9 @@ class SeriesRegression(IntensiveCare, PredictingTask[LatentSeriesNetwork, Series
                 raise UserError(f"of the {name} part has no context or no targets.", key="settings.targets")
 
     def predictions(self, network: LatentSeriesNetwork) -> dict[str, np.ndarray]:
-        """Errors over time on the test part.
-
-        Returns:
-            error_time (b + 1,), edges of bins in hours; error_sum and error_count (b,), the sum of the squared errors
-            of the targets' observed entries, normalised, averaged over samples, and how many there are.
-        """
+        """Errors over time on the test part: error_time (b + 1,), edges of bins in hours; error_sum and error_count
+        (b,), the sum of the squared errors of the targets' observed entries, normalised, averaged over samples, and how
+        many there are."""
         targets, end = self.part("test").targets, float(batch_of(self.rows, self.parts["test"]).times[-1])
         with drawn_anew(self.device):
             values = network(self.part("test")).values

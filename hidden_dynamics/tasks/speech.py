@@ -33,11 +33,8 @@ class SpeechPrediction(Task[nn.Module, Batch]):
 
     An utterance of T frames X_0, ..., X_{T-1} is followed by a silent one, X_T. With "next" the input is X_0, ...,
     X_{T-1} and the target X_1, ..., X_T: prediction, the paper's text. With "previous" the input is X_1, ..., X_T and
-    the target X_0, ..., X_{T-1}: the network recalls what it heard one step before, as the released code has it.
-
-    Args:
-        arrays: for each split of train, validation and test, <split>_frames (sum of lengths, 129) in dB, one utterance
-            after another, and <split>_lengths (utterances,) int64.
+    the target X_0, ..., X_{T-1}: the network recalls what it heard one step before, as the released code has it. The
+    arrays are those of hidden_dynamics.data.speech.pack, of train, validation and test.
     """
 
     input_size, output_size, every_step, ragged = BINS, BINS, True, True
@@ -55,12 +52,8 @@ class SpeechPrediction(Task[nn.Module, Batch]):
         self.seen = 3 if target == "next" else 1
 
     def batch(self, epoch: int, indices: np.ndarray) -> Batch:
-        """These utterances, the longest first.
-
-        Returns:
-            inputs (T, batch, 129), padded with silence; lengths (batch,), on the CPU, in descending order; targets of
-            the valid steps, (sum of lengths, 129), in the order of time, then utterance.
-        """
+        """These utterances, the longest first: inputs (T, batch, 129), padded with silence; lengths (batch,), on the
+        CPU; targets of the valid steps, (sum of lengths, 129), in the order of time, then utterance."""
         return self.train.batch(indices)
 
     def loss(self, network: nn.Module, batch: Batch) -> Tensor:
@@ -105,12 +98,8 @@ class SpeechPrediction(Task[nn.Module, Batch]):
 
 
 class Utterances:
-    """One split, each utterance followed by its silent frame, and the batches made of it.
-
-    Args:
-        frames, lengths: (sum of lengths, 129) and (utterances,).
-        shifts: by which input and target are shifted, in frames.
-    """
+    """One split, each utterance followed by its silent frame, and the batches made of it: of frames (sum of lengths,
+    129), input and target shifted by so many each."""
 
     def __init__(self, frames: np.ndarray, lengths: np.ndarray, shifts: tuple[int, int], device: torch.device):
         ends = lengths.cumsum()

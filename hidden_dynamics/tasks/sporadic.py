@@ -73,11 +73,8 @@ class SporadicForecasting(
         return batch_of(self.rows, self.parts["train"][indices]).to(self.device)
 
     def predictions(self, network: ForecastingNetwork) -> dict[str, np.ndarray]:
-        """The network's answers on the test part, as `hidden_dynamics.results.run_files.RunFiles.predictions` has them.
-
-        Returns:
-            id, time (n,), value, mask, mean and variance (n, D) of the targets, in the order of ids and times.
-        """
+        """The network's answers on the test part, as `hidden_dynamics.results.run_files.RunFiles.predictions` has them:
+        id, time (n,), value, mask, mean and variance (n, D) of the targets, in the order of ids and times."""
         series, rows = self._targets("test")
         times = self.rows.times[rows]
         mean, logvar = self._predicted("test", network, series, times)

@@ -30,9 +30,7 @@ class Task(ABC, Generic[Net, Batch]):
     so that a resumed training sees the same batches.
 
     Args:
-        arrays: the prepared data, by name.
         settings: the task's, of config/tasks.yaml; a `UserError` where they, or the data, cannot be used.
-        seed: the run's.
         device: where batches are made.
 
     Attributes:
@@ -84,11 +82,8 @@ AnyTask = Task[Any, Any]  # found by its name in the configuration, as the netwo
 
 
 class ValidatedTask(Task[Net, Batch]):
-    """A task that can evaluate on a validation set: then a test follows, once, of the reported evaluation's weights.
-
-    Attributes:
-        validated: whether it does.
-    """
+    """A task that can evaluate on a validation set: where it does (`validated`), a test follows, once, of the reported
+    evaluation's weights."""
 
     validated: bool = True
 

@@ -16,11 +16,8 @@ from hidden_dynamics.training.optimisers import Network
 
 
 def build(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device) -> tuple[AnyTask, Network]:
-    """The run's task on its prepared data, and its network as the run's seed initialises it.
-
-    Raises:
-        UserError: a class cannot be imported, or does not accept its hyperparameters.
-    """
+    """The run's task on its prepared data, and its network as the run's seed initialises it; a `UserError` where a
+    class cannot be imported, or does not accept its hyperparameters."""
     torch.manual_seed(run.spec["seed"])
     task = task_of(run, arrays, device)
     return task, _network(run, task).to(device)

@@ -32,7 +32,6 @@ class Checkpoint:
     """The resume point of one run.
 
     Args:
-        directory: the run's.
         fingerprint: of the run's specification, code and data.
         equal: others that its checkpoint may have: those by code that was tried and found equal.
         data: the digest of its data.

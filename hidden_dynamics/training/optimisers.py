@@ -17,11 +17,8 @@ from hidden_dynamics.tasks.task import Batch, Task, TaskOfParts
 
 
 class Network(nn.Module):
-    """A network as training needs it: a type for annotations, from which no network has to be derived.
-
-    Attributes:
-        parameter_groups: gives the parameters by the name of their optimiser; without it, "main" trains all.
-        parts: gives those of each part, where the parts are trained in turn.
+    """A network as training needs it: a type for annotations, from which no network has to be derived. It may give the
+    parameters by the name of their optimiser (without it, "main" trains all), and by the part, to train these in turn.
     """
 
     parameter_groups: Callable[[], dict[str, list[nn.Parameter]]]
@@ -34,14 +31,8 @@ def groups_of(network: Network) -> dict[str, list[nn.Parameter]]:
 
 
 def build(network: Network, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, torch.optim.Optimizer]:
-    """An optimiser for each of the network's parameter groups.
-
-    Args:
-        settings: by group: `name` in torch.optim (RMSprop, Adam, Adamax, SGD), and its arguments.
-
-    Raises:
-        UserError: the groups configured are not those the network has, or an optimiser does not accept its arguments.
-    """
+    """An optimiser for each of the network's parameter groups; `settings` of a group are its `name` in torch.optim and
+    its arguments. A `UserError` where the groups configured are not the network's, or arguments are not accepted."""
     groups = groups_of(network)
     if set(groups) != set(settings):
         raise UserError(

@@ -49,11 +49,8 @@ def put_back(file: Path, root: Path, configuration: Configuration) -> dict[str, 
     """Put checkpoints in the directories of their runs, where specification and code are as there, and the data, where
     they are prepared; one that is there and as far stays. `root` is where the results directory is.
 
-    Returns:
-        By the name of each: `PUT_BACK`, `THERE`, or why it is not put back.
-
-    Raises:
-        UserError: the file is none of `pack`, or holds something else, which is the error's key; nothing is written.
+    What is returned is, by the name of each, `PUT_BACK`, `THERE`, or why it is not put back. A `UserError` where the
+    file is none of `pack`, or holds something else, which is the error's key: then nothing is written.
     """
     outcome = {name: _outcome(configuration, root, name, _state(file, name, held)) for name, held in _members(file)}
     for name, content in _members(file):

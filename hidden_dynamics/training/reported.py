@@ -40,14 +40,10 @@ def chosen(metrics: Sequence[Mapping[str, float]], report: Report) -> dict[str, 
 
 
 def of_history(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike) -> dict[str, float]:
-    """Numbers of a whole run, by metric, where it measured what they are of.
+    """Numbers of a whole run, by metric, where it measured what they are of; its norms are (recorded iterations, T).
 
-    Args:
-        gradient_norms: (recorded iterations, T), as in `hidden_dynamics.training.loop.History`.
-
-    Returns:
-        `generalisation_gap`, the test loss less the train loss of the last evaluation; `gradient_share`, the gradient's
-        mean norm in the first quarter of the steps as a share of that in the last, a geometric mean over iterations.
+    `generalisation_gap` is the test loss less the train loss of the last evaluation; `gradient_share`, the gradient's
+    mean norm in the first quarter of the steps as a share of that in the last, a geometric mean over iterations.
     """
     numbers = dict[str, float]()
     last: Mapping[str, float] = metrics[-1] if metrics else {}
