@@ -175,6 +175,11 @@ def gpus(*tasks):
     return int("cuda" in given or ("auto" in given and has_nvidia_gpu()))
 
 
+def gpus_to_measure(wildcards):
+    """GPUs that a measurement asks for, by the one task of its artifact."""
+    return gpus(*ARTIFACTS[wildcards.artifact].tasks())
+
+
 def on_cluster():
     """Whether jobs are submitted to a scheduler. A dry run shows it only by the account that profiles/slurm gives."""
     settings = workflow.resource_settings
