@@ -19,9 +19,7 @@ class SeriesTask(TaskOfRows, Protocol):
     """The properties of a task that a network of irregular series needs.
 
     Attributes:
-        covariates: of a series.
         until: the time until which rows are context where the later ones are to be predicted.
-        end: of the time.
     """
 
     covariates: int

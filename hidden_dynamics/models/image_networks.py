@@ -69,8 +69,7 @@ class Head(nn.Module):
 
 
 def stem(inputs: int, channels: int, padding: int) -> nn.Sequential:
-    """The layers from an image to a quarter of its side: a 3x3 convolution with this padding, two 4x4 ones with stride
-    2."""
+    """The layers from an image to a quarter of its side: convolutions of 3x3, and of 4x4 with stride 2 twice."""
     return nn.Sequential(
         nn.Conv2d(inputs, channels, 3, padding=padding),
         group_norm(channels),
@@ -106,7 +105,7 @@ class ImageNetwork(nn.Module):
         return ImageOutput(*self.head(state), state=state, attention=attention)
 
     def penalty(self, output: ImageOutput, part: str | None = None) -> Tensor | float:
-        """The term added to the loss of an output when `part` is trained, or when all is (None)."""
+        """As of `Forecaster`: none."""
         return 0.0
 
 

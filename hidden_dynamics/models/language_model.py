@@ -42,8 +42,7 @@ class Dropouts:
     Attributes:
         embedding: a word, wherever it stands in the segment.
         input, layer, output: an entry of what enters the first layer, the other layers, the readout, at all steps.
-        weight: an entry of a layer's hidden-to-hidden weight. The way of the input, where a filter's momentum is, keeps
-            its weights.
+        weight: an entry of a layer's hidden-to-hidden weight; the input's, where a filter's momentum is, is kept.
     """
 
     embedding: float = 0.0
@@ -82,8 +81,7 @@ class LanguageModel(nn.Module):
         dropouts: probabilities by the names of `Dropouts`; those not named are 0.
         initialisation: "uniform" draws all weights and biases of a layer within 1/sqrt(N), torch's default and
             AWD-LSTM's; "orthogonal" leaves the core's own.
-        carry_filter: whether a segment continues the filters of the one before, or starts them anew. h and c are
-            carried in any case.
+        carry_filter: whether a segment continues the filters, as it does h and c, or starts them anew.
         options: of the core: those of its filter, `forget_bias`, ...
 
     Raises:
@@ -121,13 +119,8 @@ class LanguageModel(nn.Module):
                     nn.init.uniform_(parameter, -bound, bound)
 
     def forward(self, words: Tensor, hidden_state: tuple[LayerState, ...] | None = None) -> LanguageOutput:
-        """Read a segment.
-
-        Args:
-            words: (T, batch), int64.
-            hidden_state: what the segment before returned; None is the start of the texts. Detach it, or gradients flow
-                through all segments.
-        """
+        """Read a segment, (T, batch), int64, from the `hidden_state` that the one before returned, None at the start of
+        the texts. Detach it, or gradients flow through all segments."""
         x, ends = self._embed(words), list[LayerState]()
         for index, layer in enumerate(cast(Iterable[LSTM], self.layers)):
             x = self._drop_throughout(x, self.dropouts.layer if index else self.dropouts.input)

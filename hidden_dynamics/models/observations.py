@@ -44,8 +44,7 @@ class Observations:
         size: the number of series, those without rows included; 1 or more.
 
     Raises:
-        ObservationError: a time or an observed value is not finite, times are below 0 or do not ascend, a mask is
-            neither 0 nor 1, there is no such series, or the tensors do not fit each other. Values, masks and series on
+        ObservationError: an attribute is not as above, or an observed value is not finite. Values, masks and series on
             a GPU are not looked at: that would wait for them.
     """
 
@@ -94,7 +93,6 @@ def batch_of(rows: Rows, chosen: np.ndarray, until: float | None = None) -> Obse
     """The batch of these series.
 
     Args:
-        rows: of all series.
         chosen: (batch,) int64, indices of series; one may be chosen more than once.
         until: rows later than that are left out.
 
@@ -125,11 +123,7 @@ def batch_of(rows: Rows, chosen: np.ndarray, until: float | None = None) -> Obse
 
 
 def at_times(observations: Observations, kept: Tensor) -> Observations:
-    """The batch with these of its union times alone, and the rows of all series at them.
-
-    Args:
-        kept: (U,) bool on the CPU.
-    """
+    """The batch with the union times that are `kept`, (U,) bool on the CPU, and the rows of all series at them."""
     rows = kept[observations.rows_of_times()]
     counts = observations.offsets.diff()[kept]
     on_device = rows.to(observations.values.device)

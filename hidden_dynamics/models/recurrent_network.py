@@ -23,8 +23,8 @@ class RecurrentNetwork(nn.Module):
     Args:
         core: `core(input_size, **hyperparameters)` makes a module with an attribute `hidden_size` that maps
             (T, batch, d) to ((T, batch, hidden_size), state).
-        readout: how the readout starts: "uniform" within 1/sqrt(hidden_size), torch's default (the released code), or
-            "kaiming", normal for a ReLU, biases 0 (expRNN's copying task); a ValueError where it is none of these.
+        readout: how the readout starts: "uniform", as torch's (the released code), or "kaiming", normal for a ReLU,
+            biases 0 (expRNN's copying task); a ValueError where it is none of these.
         hyperparameters: of the core, `hidden_size` among them.
     """
 
@@ -46,13 +46,8 @@ class RecurrentNetwork(nn.Module):
 
     def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
         """The answers of a batch, x (T, batch, d): (batch, output_size); if every step is read out, (T, batch,
-        output_size), or with `lengths` the valid steps, (sum of lengths, output_size), in the order of time, then
-        sequence.
-
-        Args:
-            lengths: of the sequences, (batch,), int64 on the CPU, in descending order, where they differ and x is
-                padded; only where every step is read out (else a ValueError). See `hidden_dynamics.models.ragged`.
-        """
+        output_size), or with `lengths`, as of `run_ragged`, those of the valid steps in its order, (sum of lengths,
+        output_size). A ValueError where there are lengths and not every step is read out."""
         if lengths is not None:
             if not self.every_step:
                 raise ValueError("sequences of different lengths are for tasks in which every step is read out")
@@ -64,8 +59,7 @@ class RecurrentNetwork(nn.Module):
         return self.readout(state.h[0] if hasattr(state, "h") else h[-1])
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task): the core's
-        own groups, where it has `parameter_groups()`; the readout is in "main"."""
+        """The parameters by the name of their optimiser: the core's `parameter_groups()`; the readout is in "main"."""
         own = hasattr(self.core, "parameter_groups")
         groups = self.core.parameter_groups() if own else {"main": list(self.core.parameters())}
         return {**groups, "main": [*groups["main"], *self.readout.parameters()]}

@@ -33,14 +33,11 @@ class Padded:
     Attributes:
         values, mask: (batch, S, D), as in `Observations`; 0 in the padding.
         times: (batch, S) float64; in the padding that of the row before, or 0.
-        visits: (batch, S) int64, the number of each row's union time in the order in which they are visited; 0 in the
-            padding.
+        visits: (batch, S) int64, each row's union time, numbered as they are visited; 0 in the padding.
         lengths: (batch,) int64, the rows of each series.
-        latest: (batch, S + 1, D) int64, how many rows it took until the latest observation of each feature among the
-            first 0 to S rows; 0 where there is none.
+        latest: (batch, S + 1, D) int64, the rows until each feature's latest observation among the first 0 to S, or 0.
         series: (R,) int64, of the rows of the batch.
-        before, after: (R,) int64, how many rows of its series come before a row of the batch; those and its own, where
-            it is one of them.
+        before, after: (R,) int64, rows of its series before a row of the batch; those and itself, if it is among them.
     """
 
     values: Tensor

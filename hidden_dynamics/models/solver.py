@@ -34,8 +34,7 @@ class Solver:
         adjoint: gradients from the adjoint problem, solved backwards in memory that does not depend on the number of
             steps (Chen et al. 2018); otherwise by backpropagation through the solver.
         max_steps: the step budget of one solution, forwards and again backwards; rejected steps count.
-        step_size: of a method with fixed steps: the fewest equal steps of at most this length, 1e-7 or more; None is
-            one step.
+        step_size: of a method with fixed steps: the fewest equal steps of at most this, 1e-7 or more; None is one step.
         min_step: of an adaptive method: the shortest step, which is taken whatever its error; None: a step that gets
             too short for the precision of time is a `SolverFailure`.
 

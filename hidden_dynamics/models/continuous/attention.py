@@ -5,8 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-# A dimension that deviates from its mean by less than this many roundings is constant.
-ROUNDINGS = 16
+ROUNDINGS = 16  # a dimension that deviates from its mean by less is constant
 
 
 def elementwise(h: Tensor, a: Tensor) -> Tensor:
@@ -15,13 +14,8 @@ def elementwise(h: Tensor, a: Tensor) -> Tensor:
 
 
 def pairwise(h: Tensor, a: Tensor) -> Tensor:
-    """h' = h softmax(a)^T: dimension i of h' is a mean of all dimensions, weighted by row i, which sums to 1 (ACE-NODE,
-    Section 3.1, Equation 4).
-
-    Args:
-        h: (..., batch, d).
-        a: (..., d, d), one attention for the batch.
-    """
+    """h' = h softmax(a)^T, h (..., batch, d), a (..., d, d): dimension i of h' is a mean of all dimensions, weighted by
+    row i, which sums to 1 (ACE-NODE, Section 3.1, Equation 4)."""
     return h @ torch.softmax(a, -1).mT
 
 
@@ -57,10 +51,7 @@ class PairwiseRate(nn.Module):
 
     The paper takes for g' the cell of f' (Section 4.2), whose result is (batch, d) where da/dt is (d, d), and does not
     say how one becomes the other. This is our choice: a(0) is a matrix of second moments, and these are what moves
-    second moments. It needs no parameters beyond those of the cell.
-
-    Args:
-        cell: `cell(t, h')`, of the shape of h', (..., batch, d).
+    second moments. It needs no parameters beyond those of `cell(t, h')`, of the shape of h', (..., batch, d).
     """
 
     def __init__(self, cell: nn.Module):

@@ -17,12 +17,8 @@ class CoEvolving(nn.Module):
 
         dh/dt = f(t, h'),   da/dt = g(t, h'),   h' = rule(h, a).
 
-    Both see the attended state alone: g takes neither h nor a besides (the paper's text and the authors' code).
-
-    Args:
-        f: the main dynamics, `f(t, h')` of the shape of h.
-        g: the attention dynamics, `g(t, h')` of the shape of a.
-        rule: how the attention is applied.
+    of the shapes of h and a. Both see the attended state alone: g takes neither h nor a besides (the paper's text and
+    the authors' code).
     """
 
     def __init__(self, f: nn.Module, g: nn.Module, rule: Rule = elementwise):

@@ -18,13 +18,8 @@ def group_norm(channels: int) -> nn.GroupNorm:
 
 
 class TimeConv2d(nn.Conv2d):
-    """A 3x3 convolution with padding 1 of x with one more channel, the first, that is t everywhere.
-
-    That channel's share is t times a map of its own, which the weights alone determine: nothing is concatenated.
-
-    Args:
-        channels: of x and of the result. The weight is (channels, 1 + channels, 3, 3).
-    """
+    """A 3x3 convolution with padding 1 of x with one more channel, the first, that is t everywhere. Its share is t
+    times a map of its own, which the weights alone determine: nothing is concatenated."""
 
     def __init__(self, channels: int):
         super().__init__(1 + channels, channels, kernel_size=3, padding=1)

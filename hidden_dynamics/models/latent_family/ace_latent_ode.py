@@ -48,8 +48,7 @@ class ACELatentODE(TrainedInTurn, LatentODE):
             a(t) = corr(z(t)) at all t, detached (Section 4.6).
         mixing: "softmax", by rows (Equation 4); "raw", h' = h a^T, as released.
         rate: what makes a (d, d) matrix of the (N, d) result of g, of which the paper says nothing: "moments",
-            `hidden_dynamics.models.continuous.PairwiseRate`; "random", as released, a random linear map drawn anew at
-            every evaluation, also when nothing is trained (`hidden_dynamics.models.continuous.attention.RandomRate`).
+            `PairwiseRate`; "random", as released, `RandomRate`, drawn anew also when nothing is trained.
         tied: f and g are one network, as released.
         penalty: `weight`, lambda, and `norm`, 1 or 2, of theta_g as one vector (Equation 6); none where there is no g.
         options: of `LatentODE`.

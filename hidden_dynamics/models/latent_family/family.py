@@ -32,8 +32,7 @@ class SeriesBatch:
             Where a row's mask is 0, nothing is known of the value.
         labels: of each series, (N,), 0 or 1 of the values' type; or of each target row, (R,) int64, a class, or -1
             where it has none; None where nothing is classified.
-        divergence_weight: of the Kullback-Leibler divergence in the loss, from 0 to 1: its schedule depends on the
-            epoch.
+        divergence_weight: of the Kullback-Leibler divergence in the loss, from 0 to 1, as the epoch has it.
 
     Either may have no rows: the encoder's initial state says what is latent, and the likelihood of nothing is 1.
 
@@ -73,8 +72,7 @@ class Prediction(NamedTuple):
     Attributes:
         values: means of the targets, (K, R, D), for each of K samples of what is latent (1 where nothing is).
         labels: logits: of each series, (K, N); of each target row, (K, R, classes); None where nothing is classified.
-        divergence: of the posterior from the prior, averaged over latent dimensions and series, in nats, (); 0 where
-            nothing is latent.
+        divergence: of the posterior from the prior, averaged over latent dimensions and series, in nats, ().
         extra: what the network adds to the loss, ().
     """
 
@@ -85,8 +83,7 @@ class Prediction(NamedTuple):
 
     @classmethod
     def certain(cls, values: Tensor, labels: Tensor | None) -> "Prediction":
-        """The prediction of a network in which nothing is latent: values (R, D), labels with the axis of the one
-        sample."""
+        """That of a network in which nothing is latent: values (R, D), labels with the axis of the one sample."""
         nothing = values.new_zeros(())
         return cls(values[None], labels, nothing, nothing)
 
@@ -107,26 +104,21 @@ class LatentNetwork(Forecaster):
     """A network of the family; derived classes add `forward`, from a batch to its `Prediction`."""
 
     def classifies(self, task: LatentTask, of_series: int, of_rows: int, rows: str = "linear") -> None:
-        """Make the classifier: of series, read from `of_series` entries, two hidden layers of 300 ReLU units; of rows,
-        read from `of_rows` entries, of the kind `rows` (hidden_dynamics.models.layers.classifier)."""
+        """Make the `classifier`, "mlp" of `of_series` entries for series, of the kind `rows` of `of_rows` for rows."""
         self.labels, self.classifier = task.labels, None
         if task.labels is not None:
             size, kind = (of_series, "mlp") if task.labels == "series" else (of_rows, rows)
             self.classifier = classifier(size, task.classes, kind)
 
     def logits(self, of_series: Tensor, of_rows: Tensor) -> Tensor | None:
-        """Logits of each series, (K, N), or each target row, (K, R, classes), given what they are read from, (K, ...,
-        size)."""
+        """The labels of a `Prediction`, given what they are read from, (K, ..., size)."""
         if self.classifier is None:
             return None
         return self.classifier(of_series).squeeze(-1) if self.labels == "series" else self.classifier(of_rows)
 
     def loss(self, prediction: Prediction, batch: SeriesBatch) -> Tensor:
-        """The loss, ().
-
-        Where rows have labels, their cross-entropy alone; elsewhere the negative bound, and where series have labels,
-        100 times their cross-entropy with it. What the prediction adds is added to each.
-        """
+        """The loss, (): where rows have labels, their cross-entropy; elsewhere the negative bound, with 100 times the
+        cross-entropy of series where they have labels. What the prediction adds is added to each."""
         if batch.labels is None:
             return negative_bound(prediction, batch) + prediction.extra
         assert prediction.labels is not None  # a network of a task with labels predicts them
@@ -163,8 +155,7 @@ def squared_errors(values: Tensor, targets: Observations, weights: Tensor) -> Te
 
 
 def entry_weights(targets: Observations) -> Tensor:
-    """The weight of each entry, (R, D): 1 / (n N D) of one of n observed entries of a feature in one of N series; 0 of
-    one that was not observed. A series without an entry of a feature counts as 0 in a mean."""
+    """The weight of each entry, (R, D): 1 / (n N D) of one of n observed entries of a feature in one of N series."""
     counts = observed_counts(targets)
     return targets.mask / (counts.clamp(min=1)[targets.series] * counts.numel())
 
@@ -180,9 +171,8 @@ def label_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
     Args:
         logits: (K, N) of series or (K, R, classes) of rows.
-        labels: (N,), 0 or 1: the mean over samples and series, divided by K once more as in the released code (the
-            paper gives no formula). (R,) int64: the mean over samples and the rows whose label is not -1; 0 where there
-            is none.
+        labels: (N,), 0 or 1: the mean over samples and series, divided by K once more as released (the paper gives no
+            formula). (R,) int64: the mean over samples and the rows whose label is not -1; 0 where there is none.
     """
     if labels.is_floating_point():
         return functional.binary_cross_entropy_with_logits(logits, labels.expand_as(logits)) / len(logits)

@@ -63,8 +63,7 @@ class LatentODE(LatentNetwork):
     The divergence is averaged over latent dimensions and series. Samples of z(0) are drawn in evaluation too.
 
     Args:
-        task: its rows, and what of it is classified: a series by two hidden layers of 300 ReLU units, a row by a linear
-            map of z(t).
+        task: its rows, and what is classified: a series by two hidden layers of 300 ReLU units, a row by a linear map.
         hidden_size: L, of what a row is read from, without what augments it.
         encoder: "ode", an ODE-RNN over the union times; "rnn", a GRU.
         recognition_size: of the encoder's state.

@@ -24,8 +24,7 @@ class GRUUnit(nn.Module):
         u = sigmoid(U [y, s, x]), r = sigmoid(R [y, s, x]), [n, e] = N [r y, r s, x];
         y <- (1 - u) n + u y, s <- (1 - u) |e| + u s.
 
-    U, R and N are networks of one hidden layer of `units` with tanh, applied in the rollout
-    (hidden_dynamics.models.latent_family.ode_rnn_rollout).
+    U, R and N are networks of one hidden layer of `units` with tanh; `rollout` applies them.
     """
 
     def __init__(self, size: int, inputs: int, units: int):
@@ -69,12 +68,8 @@ class ODERNNCore(nn.Module):
         self.unit = GRUUnit(size, 2 * features, gru_units)
 
     def forward(self, observations: Observations, way: str, rows: bool = True) -> Passed:
-        """The state's rollout over a batch of N series with R rows, whose times are in units of the batch's last time.
-
-        Args:
-            way: over the union times (hidden_dynamics.models.latent_family.lockstep.gaps).
-            rows: the states at the rows are wanted, too.
-        """
+        """The rollout over N series with R rows, whose times are in units of the batch's last, by this `way` (`gaps`);
+        `rows`: the states at the rows are wanted, too."""
         unit = self.unit.update, self.unit.reset, self.unit.candidate
         state, before, after = rollout(observations, gaps(observations.times, way), self.flow, unit, rows)
         mean, std = state.chunk(2)
@@ -86,8 +81,7 @@ class ODERNNEncoder(nn.Module):
 
     Args:
         features, size, layers, units, gru_units: of the ODE-RNN (`ODERNNCore`).
-        latent: of z.
-        z0_units: hidden units between the ODE-RNN's state and that of z(0).
+        latent, z0_units: of z; hidden units between the ODE-RNN's state and that of z(0).
     """
 
     def __init__(
@@ -135,8 +129,7 @@ class ODERNN(LatentNetwork):
         self.classifies(task, hidden_size, hidden_size, classifier)
 
     def forward(self, batch: SeriesBatch) -> Prediction:
-        """The prediction of the context's rows: at the first union time, what is observed itself, as released. A
-        ValueError where the targets are not the context."""
+        """The context's rows; at the first union time what is observed, as released. A ValueError for other targets."""
         context = self.accepted(batch.reconstructed())
         passed = self.core(context, self.way)
         values = self.decoder(passed.before)

@@ -34,8 +34,7 @@ def rollout(
 
     Args:
         observations, gaps: R rows of N series, and the way over their union times.
-        flow: the dynamics of y, tanh between their linear maps.
-        unit: update, reset and candidate of the GRU unit.
+        flow, unit: the dynamics of y; update, reset and candidate of the GRU unit.
     """
     update, reset, candidate = (list(part.parameters()) for part in unit)
     # Update and reset as one network, which gives each gate twice: for y and for s.
@@ -76,10 +75,7 @@ class Run:
 
     The output is not kept here: it refers to this run, and the cycle would never be freed.
 
-    Args:
-        series: (R,), of the rows as in the batch.
-        rows: the states at the rows are wanted.
-        kept: there will be a derivative.
+    `series`, (R,), are those of the rows in the batch; `kept`: there will be a derivative.
     """
 
     def __init__(self, plan: Lockstep, series: Tensor, rows: bool, kept: bool):
@@ -92,8 +88,7 @@ class Run:
         self.x = torch.cat([jumps.values, jumps.mask], 1).split_with_sizes(self.counts)
         self.unseen = (~jumps.mask.any(1, keepdim=True)).split_with_sizes(self.counts)
         pairs = torch.stack([jumps.series, jumps.series + jumps.size], 1).flatten()
-        # Where y and s of each row's series lie.
-        self.pairs = pairs.split_with_sizes([2 * count for count in self.counts])
+        self.pairs = pairs.split_with_sizes([2 * count for count in self.counts])  # where y and s of each row lie
 
     def forward(self, weights: tuple[Tensor, ...]) -> tuple[Tensor, Tensor, Tensor]:
         self._use(weights)

@@ -19,12 +19,8 @@ CHOICES = {"unobserved": ("integral", "zero")}
 
 
 class PoissonDynamics(nn.Module):
-    """d[z, l]/dt = f([z, l]), and the integral of the rates exp(r(l)) of all features, in units of 100.
-
-    Args:
-        flow, rate: f, and r, the logarithms of the rates.
-        latent: the size of [z, l]: l is its second half.
-    """
+    """d[z, l]/dt = f([z, l]), and the integral of the rates exp(r(l)) of all features, in units of 100; `latent` is the
+    size of [z, l], whose second half is l."""
 
     def __init__(self, flow: nn.Module, rate: nn.Module, latent: int):
         super().__init__()
@@ -74,8 +70,7 @@ class LatentODEPoisson(LatentODE):
         return functional.pad(z, (0, self.decoder.out_features))
 
     def _solution(self, state: State, targets: Observations) -> tuple[Tensor, Tensor]:
-        """The solution, whose integrals in the end are those from the targets' first to their last time: at both, every
-        series has one row more."""
+        """The solution, with integrals over the targets' times: at the first and last, each series has one row more."""
         if not len(targets.times):
             return super()._solution(state, targets)
         everyone = torch.arange(targets.size, device=targets.series.device)
@@ -93,8 +88,7 @@ class LatentODEPoisson(LatentODE):
 
     def process_log_likelihood(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
         """The process's log-likelihood in nats, averaged over samples, series and features: (), of the state at the
-        targets, (K, R, 2 L + D), and at the end, (K, N, 2 L + D), which has the integrals over all times of the
-        targets."""
+        targets, (K, R, 2 L + D), and at the end, (K, N, 2 L + D), with the integrals over the targets' times."""
         integrals = SCALE * end[..., self.latent :]
         if self.unobserved == "zero":
             integrals = integrals * (observed_counts(targets) > 0)

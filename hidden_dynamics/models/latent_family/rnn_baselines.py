@@ -79,11 +79,7 @@ class RNNBaseline(LatentNetwork):
 
 
 class GRUD(RNNBaseline):
-    """GRU-D (Che et al. 2018), as the Latent-ODE paper has it: missing values and the state decay.
-
-    Args:
-        task, hidden_size, units: of `RNNBaseline`.
-    """
+    """GRU-D (Che et al. 2018), as the Latent-ODE paper has it: an RNN in which missing values and the state decay."""
 
     def __init__(self, task: LatentTask, hidden_size: int, units: Whole = 50):
         super().__init__(task, hidden_size, units, mean="observed", decay=True)

@@ -82,8 +82,7 @@ class RNNVAE(LatentNetwork):
         return states[torch.arange(context.size, device=states.device), steps.lengths]
 
     def states(self, z: Tensor, start: Tensor, times: Tensor) -> Tensor:
-        """The decoder's states at the union times of the targets, (U, N, H), from z, (N, H); `start`, (N, D), is seen
-        first."""
+        """The decoder's states at the union times, (U, N, H), from z, (N, H); `start`, (N, D), is seen first."""
         if len(times) < 2:
             return z.expand(len(times), *z.shape)
         gaps = times.diff().to(z)

@@ -40,8 +40,7 @@ class InputFilter(Protocol):
 
 
 def like(g: Tensor, y: Tensor) -> Tensor:
-    """y, what a filter made of g; a ValueError where it is of another shape, type or device, which kernels do not look
-    at."""
+    """y, what a filter made of g; a ValueError where it is of another shape, type or device: kernels do not look."""
     check_like("what the filter gives", y, g)
     return y
 
@@ -105,13 +104,12 @@ class Nesterov(nn.Module):
     """v_t = gamma_t v_{t-1} + s g_t, gamma_t = j/(j + 3), j = (t - 1) mod F, t = 1, 2, ... (MomentumRNN, Section 2.4).
 
     Args:
-        s: step size, above 0.
+        s: of `Momentum`.
         restart: F, the number of steps after which the momentum returns to 0; None never restarts (j = t - 1).
         phase: j = (t - 1 + phase) mod F. The paper's text writes j = t mod F, which is phase 1; the released code has
             phase 0. Without a restart the two agree, and phase is ignored.
 
-    State: v of the last step, of g_t's shape, and the number of steps done, or that of each sequence, (batch, 1), int64
-    on the CPU; None means the start of a sequence.
+    State: v as of `Momentum`, and the number of steps done, or that of each sequence, (batch, 1), int64 on the CPU.
     """
 
     linear = True
@@ -161,8 +159,7 @@ class Adam(nn.Module):
     MomentumRNN, Eq. 15. There is no bias correction (the paper's footnote 3).
 
     Args:
-        mu: momentum constant, in [0, 1).
-        s: step size, above 0.
+        mu, s: of `Momentum`.
         beta: averaging constant of the squares, in [0, 1).
         eps: inside the square root: 1e-8 in the paper's text, 1e-16 in the released code.
 

@@ -18,8 +18,7 @@ BLOCK = 32
 
 
 def linear_recurrence(x: Tensor, decay: Tensor | float, initial: Tensor | None = None) -> Tensor:
-    """u_t = x_t + decay_t u_{t-1}, for t = 0, ..., T - 1: (T, ...), differentiable with respect to x,
-    initial and a learned decay (any number of times).
+    """u_t = x_t + decay_t u_{t-1}: (T, ...), differentiable any number of times, with respect to a learned decay too.
 
     Args:
         x: (T, ...), T at least 1.

@@ -147,8 +147,7 @@ def _filter_again(
 
 
 def _filtered_back(adam: Adam, da: Tensor, g: Tensor, p: Tensor, n: Tensor, dp: Tensor, e: Tensor):
-    """dg of each step, and dp and e as the block before gets them, from what the block after has left. g, p and n are
-    overwritten."""
+    """dg of each step, and dp and e for the block before, from those of the block after; g, p and n are overwritten."""
     p.div_(n)
     dp_each = n.rsqrt_().mul_(da)
     e_each = p.mul_(dp_each)
@@ -181,8 +180,7 @@ def _run_gates(shares: Iterable[Tensor], a: Tensor, weight: Tensor, h: Tensor, c
 
 
 def _run_gates_back(da: Tensor, gates: Tensor, c: Tensor, dh_each: Tensor, dh: Tensor, dc: Tensor, transposed: Tensor):
-    """da, from dL/dh_t without what comes through later steps; dh and dc, which come through these, become those of the
-    step before."""
+    """da, from dL/dh_t but for later steps; dh and dc, which come through these, become those of the step before."""
     n, c_each, dh_from_above = c.shape[1], c.unbind(), dh_each.unbind()
     parts = (each.unbind() for array in (da, gates) for each in (array, array[:, : 2 * n], *array.chunk(4, 1)))
     for t, part in reversed(list(enumerate(zip(*parts, strict=True)))):

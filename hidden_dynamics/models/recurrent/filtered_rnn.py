@@ -56,18 +56,15 @@ class FilteredRNN(nn.Module, Generic[S]):
     A cell by the name of its filter takes the filter's arguments by name, in place of `filter`.
 
     Args:
-        input_size: d, features of the input.
-        hidden_size: N.
+        input_size, hidden_size: d and N.
         num_layers: each above the first takes the states of the one below, both directions' side by side.
         bias: without it, all biases are 0.
         batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
         dropout: the probability of dropping what passes from a layer to the next, in training.
         bidirectional: also run over the reversed sequence; the outputs are side by side, (..., 2 N).
         proj_size: 0; there are no projections.
-        device: of the parameters.
-        dtype: of the parameters.
-        filter: a filter of hidden_dynamics.models.momentum.filters, for every layer; None is the identity, the plain
-            cell.
+        device, dtype: of the parameters.
+        filter: one of hidden_dynamics.models.momentum.filters, for every layer; None is the plain cell.
         backend: "fused", or "reference", the loop over time that reads as the equations do.
 
     Raises:
@@ -136,18 +133,16 @@ class FilteredRNN(nn.Module, Generic[S]):
         Args:
             input: (T, batch, d), or (batch, T, d) if batch_first, or (T, d) for one sequence without a batch, or a
                 PackedSequence, sorted or not.
-            hx: what the segment before returned; or (h, c), each (layers * directions, batch, N), as for nn.LSTM, or h,
-                as for nn.RNN, and the filter begins anew; None is 0. Without a batch its tensors have no batch
-                dimension.
+            hx: what the segment before returned; or (h, c), as for nn.LSTM, or h, as for nn.RNN, each (layers *
+                directions, batch, N), or (layers * directions, N) for (T, d), and the filter begins anew; None is 0.
 
         Returns:
             every h_t, (T, batch, directions * N) in the layout of the input, and the state after the last step.
 
         Raises:
-            ValueError: the input has other dimensions or features or no step; the state has other layers, sequences,
-                units or dimensions; one of them is of another type or device than the weights; the state was made with
-                another filter or by the other backend; a packed sequence's sizes and indices do not fit it; a weight
-                has another shape; or a filter's result another than what it was given.
+            ValueError: the input, the state, a weight or a filter's result has another shape, type or device than it
+                must; the input has no step; the state was made with another filter or by the other backend; or a packed
+                sequence's sizes and indices do not fit it.
         """
         if torch.compiler.is_dynamo_compiling():  # as torch does with its own: a compiler would unroll time
             return cast(Callable[..., Any], torch.compiler.disable(self.forward))(input, hx)
@@ -261,9 +256,8 @@ class FilteredRNN(nn.Module, Generic[S]):
             empty = (x.new_empty(0, self.filtered(index)[1]) for index in range(count))
             starts = tuple(self.filter.step(each)[1] for each in empty)  # of no sequences, for their form alone
             like = map_tensors(lambda tensor: tensor.new_empty(1).expand(*batch, *tensor.shape[1:]), starts)
-            counts = described(
-                torch.empty(*batch, 1, dtype=torch.int64)
-            )  # one a sequence: a fresh state has one in all
+            # One a sequence: a fresh state has one in all.
+            counts = described(torch.empty(*batch, 1, dtype=torch.int64))
             given = map_tensors(lambda tensor: 0 if described(tensor) == counts else tensor, state.filter)
             check_like("the filter's state", given, like)
         return state

@@ -12,8 +12,7 @@ from torch.nn import functional
 from hidden_dynamics.models.momentum.filters import InputFilter, like
 from hidden_dynamics.models.transformed import double_backward, is_transformed
 
-# Elements of a block of steps. A few such arrays fit into the cache of a CPU; on a GPU it is enough work to hide the
-# launches.
+# Elements of a block of steps: a few such arrays fit into a CPU's cache; on a GPU, they hide the launches.
 CPU_BLOCK, GPU_BLOCK = 2**19, 2**24
 
 

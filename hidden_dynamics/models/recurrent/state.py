@@ -17,7 +17,6 @@ class Direction(NamedTuple):
 
     Attributes:
         own: h, or h and c, each (batch, hidden_size).
-        filter: the filter's state.
         matrix: of an orthogonal RNN: segments that are differentiated together share it.
     """
 
@@ -38,8 +37,7 @@ class FilteredState(tuple[Tensor, ...]):
     where its class is imported.
 
     Attributes:
-        filter: the filter's states, one for each layer and direction, in the order of h; None is their start. What they
-            mean depends on the backend that made them.
+        filter: the filter's states, of each layer and direction, as their backend has them; None is their start.
         maker: which filter's states they are, and of what (`FilteredRNN.maker`); None where that is not known.
         matrices: `Direction.matrix` of each.
     """

@@ -25,8 +25,7 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
             from a(0) of fully connected layers (Section 4.6); "fixed", a(t) = corr(h(t)) for all t (Section 4.6);
             "released", what the authors' code does: a = corr(h), detached, at the first step after an observation and
             at every step after the last; further steps before an observation start from the same h; g's result is not
-            used. Where g is used, its rate becomes that of a as in
-            `hidden_dynamics.models.continuous.attention.PairwiseRate`.
+            used. Where g is used, its rate becomes that of a as in `PairwiseRate`.
         at_jump: what an observation does to an a that evolves, of which the paper says nothing: "kept", nothing (a
             evolves "from a(0) through a NODE", Section 4.6); "renewed", a = corr(h) after it, the start of another
             initial value problem.

@@ -51,18 +51,11 @@ class Filtered(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """The way of the state through a batch.
-
-    Attributes:
-        before: (R, 2 D), p of each row's series before its jump.
-        after: (R, d), its state after it.
-        wanted: the states asked for, (batch, d) each.
-        norms: as in `Filtered`.
-    """
+    """The way of the state through a batch, `before` and `norms` as in `Filtered`."""
 
     before: Tensor
-    after: Tensor
-    wanted: list[Tensor]
+    after: Tensor  # (R, d), the state of each row's series after its jump
+    wanted: list[Tensor]  # the states asked for, (batch, d) each
     norms: Tensor
 
 
@@ -74,8 +67,7 @@ class GRUODEBayes(Forecaster):
 
     Args:
         task: gives the features D of an observation, the covariates of a series and the end of the time.
-        hidden_size: of h, without what augments it.
-        prep: entries of the jump's input for each feature.
+        hidden_size, prep: of h, without what augments it; entries of the jump's input for each feature.
         delta: of a Euler step, in units of time.
         end: T, of the time, in the same units; None is the task's.
         dropout: share of the hidden units of both maps that are dropped when training, redrawn wherever p is.
@@ -119,12 +111,8 @@ class GRUODEBayes(Forecaster):
                 nn.init.constant_(layer.bias, BIAS)
 
     def forward(self, observations: Observations, masks: Masks | None = None) -> Filtered:
-        """Predictions right before and after all observations of a batch.
-
-        Args:
-            observations: R rows of D features, none after `end`.
-            masks: None draws them when training.
-        """
+        """Predictions right before and after all observations, none of which may come after `end`; masks of None are
+        drawn when training."""
         way, masks = self.path(self.accepted(observations)), self.masks(observations) if masks is None else masks
         passed = self._passed(observations, masks, way.steps, way.steps[-1] if way.steps else 0)
         return Filtered(passed.before, self.p(passed.after, masks.after), passed.norms, observations.size)
@@ -136,11 +124,8 @@ class GRUODEBayes(Forecaster):
         return (first + self.mixing * second) / filtered.size
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
-        """p of these series, (N,) int64, at these times, (N,), at the nearest time of the path: (N, 2 D), mean and
-        logvar.
-
-        Nothing is dropped, whether training or not.
-        """
+        """p, (N, 2 D), mean and logvar, of these series, (N,) int64, at the times of the path next to these, (N,).
+        Nothing is dropped, whether training or not."""
         way = self.path(self.accepted(observations, times))
         wanted, which = np.unique(way.states_at(times), return_inverse=True)
         passed = self._passed(observations, Masks(), way.steps, way.last, wanted.tolist())

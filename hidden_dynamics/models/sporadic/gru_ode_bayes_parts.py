@@ -65,8 +65,7 @@ class BayesJump(nn.Module):
         self.gru = nn.GRUCell(features * prep, size)
 
     def forward(self, h: Tensor, p: Tensor, values: Tensor, mask: Tensor, preparing: Tensor | None = None) -> Tensor:
-        """h+, (rows, size), of h before the observation and p, (rows, 2 D); values, 0 where the mask is, and mask are
-        (rows, D). `preparing` is `preparing_matrix()`, made once for many jumps."""
+        """h+, (rows, size), of h before; values are 0 where the mask is. `preparing`: `preparing_matrix()`, if kept."""
         preparing = self.preparing_matrix() if preparing is None else preparing
         mean, logvar = (torch.unflatten(p, 1, (2, -1)) * mask.unsqueeze(1)).unbind(1)
         error = (values - mean) * torch.exp(-0.5 * logvar)

@@ -30,11 +30,10 @@ class NeuralODEVAE(Variational):
     units of the data elsewhere.
 
     Args:
-        hidden_size: of z and all hidden layers.
+        hidden_size: of z and all hidden layers; `dropout` is as of `RowByRow`.
         solver: a batch has a thousand union times and more: a method with fixed steps makes a step to each, and an
             adaptive one interpolates.
         mask: whether the encoder is given the mask too: Neural-ODE-VAE-Mask.
-        dropout: share of the readout's hidden units that are dropped when training.
     """
 
     def __init__(
@@ -58,10 +57,7 @@ class NeuralODEVAE(Variational):
         return Inferred(p, divergence(q.mean, q.std).sum())
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
-        """p of these series, (N,) int64, at these times, (N,), from the mean of z(0): (N, 2 D), mean and logvar.
-
-        It depends on all rows until `until`, those later than a time included. Nothing is dropped or drawn.
-        """
+        """p as of `RowByRow`, but from the mean of z(0), given all rows to `until`, later ones too; nothing drawn."""
         z = self.encoded(self.accepted(observations, times)).mean
         return self.readout(self._flown(z, series, times), drop=False)
 

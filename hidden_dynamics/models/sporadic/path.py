@@ -9,8 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 
-# What counts as having reached an observation, in steps.
-SLACK = 0.001
+SLACK = 0.001  # what counts as having reached an observation, in steps
 KINDS = ("euler", "once", "still")
 
 
@@ -44,8 +43,7 @@ class Path:
 
 
 def path(observed: np.ndarray, delta: float, end: float, kind: str = "euler") -> Path:
-    """The path over some union times, (U,) float64, ascending, by steps of `delta`, to `end` or the grid's first time
-    after it.
+    """The path over union times, (U,) float64, ascending, by steps of `delta`, to the grid's first time from `end` on.
 
     Args:
         kind: "euler"; "once", where between two jumps all steps start from the state after the first of them, as in the

@@ -16,12 +16,7 @@ from hidden_dynamics.models.series_major import Padded, Places, padded
 
 
 class Readout(nn.Module):
-    """p = V_2 drop(ReLU(V_1 x + b_1)) + b_2, the mean and logvar of a row, as in GRU-ODE-Bayes.
-
-    Args:
-        inputs: entries of x.
-        dropout: share of the hidden units that are dropped.
-    """
+    """p = V_2 drop(ReLU(V_1 x + b_1)) + b_2, the mean and logvar of a row, as in GRU-ODE-Bayes."""
 
     def __init__(self, inputs: int, hidden_size: int, features: int, dropout: float):
         super().__init__()
@@ -31,18 +26,13 @@ class Readout(nn.Module):
         self.hidden, self.out = nn.Linear(inputs, hidden_size), nn.Linear(hidden_size, 2 * features)
 
     def forward(self, x: Tensor, drop: bool) -> Tensor:
-        """(..., 2 D) of x, (..., inputs)."""
+        """p, (..., 2 D), of x, (..., inputs)."""
         return self.out(functional.dropout(torch.relu(self.hidden(x)), self.dropout, drop))
 
 
 class RowByRow(Forecaster):
-    """A state that changes at rows; derived classes say how, and what the readout sees of it some time later.
-
-    Args:
-        hidden_size: of all hidden layers.
-        seen: entries of what the readout sees.
-        dropout: share of the readout's hidden units that are dropped when training.
-    """
+    """A state that changes at rows; derived classes say how, and what, of `seen` entries, the readout sees of it later.
+    Training drops the share `dropout` of the readout's hidden units."""
 
     def __init__(self, task: SeriesTask, hidden_size: int, seen: int, dropout: float):
         super().__init__(task)
@@ -66,10 +56,7 @@ class RowByRow(Forecaster):
         return negative_log_likelihood(filtered, observations.values, observations.mask) / observations.size
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
-        """p of these series, (N,) int64, at these times, (N,), given the rows before: (N, 2 D), mean and logvar.
-
-        Nothing is dropped, whether training or not.
-        """
+        """p as of `GRUODEBayes.predict`, at the very times, given the rows before."""
         batch = padded(self.accepted(observations, times))
         return self._read(batch, batch.at(series, torch.as_tensor(times).to(series.device, torch.float64)), drop=False)
 

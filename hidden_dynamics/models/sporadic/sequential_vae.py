@@ -71,8 +71,7 @@ class SequentialVAE(Variational):
     z before it, so its variance is that of a row given z alone.
 
     Args:
-        hidden_size: of z and all hidden layers.
-        dropout: share of the readout's hidden units that are dropped when training.
+        hidden_size: of z and all hidden layers; `dropout` is as of `RowByRow`.
     """
 
     def __init__(self, task: SeriesTask, hidden_size: int, dropout: Share = 0.2):
@@ -94,10 +93,7 @@ class SequentialVAE(Variational):
         return Inferred(p, divergence(moved, q.std[series, row] / prior.std).sum())
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
-        """p of these series, (N,) int64, at these times, (N,): (N, 2 D), mean and logvar.
-
-        The last z before a time is inferred from all rows, later ones included. Nothing is dropped or drawn.
-        """
+        """p as of `RowByRow`; the last z before a time is inferred from all rows, later ones too. Nothing is drawn."""
         batch = padded(self.accepted(observations, times))
         z, _ = self.chain(batch, draw=False)
         places = batch.at(series, torch.as_tensor(times).to(series.device, torch.float64))
