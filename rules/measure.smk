@@ -1,5 +1,6 @@
 # What is measured beside the runs. Artifacts that show the same share one measurement, under the name of the first of them.
 
+
 # The costs of training and evaluating each model on this machine. It takes all the cores that Snakemake has, so that no other job
 # of this workflow runs beside it, and waits until everything else is done. On a cluster, where that would not keep other jobs off the
 # node, profiles/slurm asks for a node to itself.
