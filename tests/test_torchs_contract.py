@@ -10,7 +10,7 @@ import sys
 
 import pytest
 import torch
-from cases import CORES, LSTMS, ORTHOGONAL, assert_all_close, noise, randomised, tensors
+from cases import CORES, LSTMS, ORTHOGONAL, LearntFilter, assert_all_close, noise, randomised, tensors
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call
@@ -135,21 +135,10 @@ def test_a_packed_sequence_is_each_sequence_alone(name, bidirectional):
     assert_all_close([ragged], [model(pack_padded_sequence(padded[:, order], lengths[order]))[0].data])
 
 
-class Discount(nn.Module):
+class Discount(LearntFilter):
     """A linear filter of a user's own, whose rate is learned: v_t = a v_{t-1} + g_t; its state is (v, steps done)."""
 
     linear = True
-
-    def __init__(self):
-        super().__init__()
-        self.decay = nn.Parameter(torch.tensor(0.5, dtype=torch.float64))
-
-    def forward(self, g, state=None):
-        outputs = []
-        for g_t in g:
-            y, state = self.step(g_t, state)
-            outputs.append(y)
-        return torch.stack(outputs), state
 
     def step(self, g, state=None):
         v, done = (torch.zeros_like(g), 0) if state is None else state

@@ -79,8 +79,8 @@ NAMES = ["limited", "preempted", "cancelled", "failing", "interrupted", "first",
 TABLES = ["momentumrnn_table1", "momentumrnn_table11"]
 # A machine without a GPU stands in for one where SLURM gives fake ones: the trainings run on its CPU.
 NO_GPU = (
-    'if device == "cuda" and not torch.cuda.is_available():',
-    'device = "cpu" if device == "cuda" else device\n    if False:',
+    'if device == "cpu" or (obstacle := _obstacle()) is None:',
+    'device = "cpu" if device == "cuda" else device\n    if device == "cpu" or (obstacle := _obstacle()) is None:',
 )
 OFTEN = ("SECONDS_AFTER_AN_EVALUATION = 5.0", "SECONDS_AFTER_AN_EVALUATION = 0.5")  # a checkpoint
 
