@@ -19,6 +19,8 @@ from repository import SETTINGS, Workflow, append, copy_repository
 from repository import TASK as PARITY
 from slurm_lab import missing, slurm  # noqa: F401  a fixture
 
+from hidden_dynamics.system.shell import GPU_IS_ASSIGNED
+
 PATIENCE = 1200  # seconds until what must happen counts as not happening; a machine may be busy
 
 
@@ -33,14 +35,16 @@ from pathlib import Path
 import parity
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.shell import GPU_IS_ASSIGNED
 
 TRACES = Path("traces")
+TRACED = ("SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES", GPU_IS_ASSIGNED)
 
 
 def trace(name):
     TRACES.mkdir(exist_ok=True)
     with open(TRACES / name, "a") as handle:
-        about = {key: os.environ.get(key) for key in ("SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES")}
+        about = {key: os.environ.get(key) for key in TRACED}
         handle.write(json.dumps(about | {"pid": os.getpid()}) + "\\n")
 
 
@@ -241,7 +245,9 @@ def test_gpus_go_to_trainings_alone_and_the_runs_of_a_job_share_one(slurm, repos
         assert life["Partition"] == "gpu" and "gres/gpu=1" in life["AllocTRES"].split(","), life
         traces = [line for seed in SEEDS for line in workflow.trace(f"{name}-{seed}")]
         assert len({line["pid"] for line in traces}) == 3
-        assert {line["SLURM_JOB_ID"] for line in traces} == {job}
+        assert {line["SLURM_JOB_ID"] for line in traces} == {job} and {line[GPU_IS_ASSIGNED] for line in traces} == {
+            "1"
+        }
         devices.append({line["CUDA_VISIBLE_DEVICES"] for line in traces})
         assert_same_runs(workflow, one_machine, f"{name}/*/seed*", 3)
     assert sorted(devices, key=str) == [{"0"}, {"1"}]
