@@ -49,8 +49,9 @@ def _obstacle() -> str | None:
         except (RuntimeError, AssertionError) as error:  # which tells a missing driver from one that is too old
             return str(error).split("\n")[0].rstrip(".")
         return "torch finds no NVIDIA GPU"
+    known = torch.cuda.get_arch_list()
     for index in range(torch.cuda.device_count()):
-        capability, known = torch.cuda.get_device_capability(index), torch.cuda.get_arch_list()
+        capability = torch.cuda.get_device_capability(index)
         if not has_kernels(capability, known):
             name = torch.cuda.get_device_name(index)
             return f"{name} is of capability {capability}, and this torch has kernels for {', '.join(known)}"

@@ -116,9 +116,8 @@ def _fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> 
     """The solution at times that are all in the solver's grid."""
     grid, y = solver.grid_constructor(solver.func, solver.y0, times), solver.y0
     pieces = [rows.at(y, 0)]
-    ends, reached = (
-        cast(list[float], each.tolist()) for each in (times, grid[1:])
-    )  # once, not a wait for a GPU at each
+    # Read once: at each step, a GPU would be waited for.
+    ends, reached = (cast(list[float], each.tolist()) for each in (times, grid[1:]))
     for (start, end), here in zip(pairwise(grid), reached, strict=True):
         solver.func.callback_step(start, y, end - start)
         y = y + solver._step_func(solver.func, start, end - start, end, y)[0]
