@@ -1,6 +1,6 @@
 """The findings: for each paper a table of its headline claims, as texts, for findings.md and for the page."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,12 +65,17 @@ def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]
     verdicts = read_verdicts(root / configuration.paths.verdicts)
     path = configuration.verdicts_beside
     beside = read_verdicts(root / path) if path and (root / path).is_file() else []
+    return found(verdicts, beside, directions=configuration.scale.directions)
+
+
+def found(verdicts: Iterable[Verdict], beside: Iterable[Verdict], directions: bool) -> list[PaperFindings]:
+    """The findings of each paper; `beside` are the verdicts of small data, `directions` whether the first are, too."""
     small = {(verdict.paper, verdict.id): verdict for verdict in beside}
-    ours = SMALL if configuration.scale.directions else OURS
     titles = {name: content.paper.title for name, content in load_claims().items()}
     papers: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         papers.setdefault(verdict.paper, []).append(verdict)
+    ours = SMALL if directions else OURS
     return [_paper(name, titles.get(name, name), ours, of_paper, small) for name, of_paper in papers.items()]
 
 

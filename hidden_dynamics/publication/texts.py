@@ -25,7 +25,7 @@ def readme(configuration: Configuration, runs: Sequence[RunRecord], artifacts: M
     tasks: dict[str, list[RunRecord]] = {}
     for run in runs:
         tasks.setdefault(run.task, []).append(run)
-    return _filled(
+    return filled(
         "readme.md.j2",
         configuration=configuration,
         command=command_of(configuration),
@@ -47,7 +47,7 @@ def findings_page(configuration: Configuration, runs: Sequence[RunRecord], root:
     """findings.md; `root` is where the results directory is, and the publications."""
     artifacts = [artifact for paper in papers_of(configuration) for artifact in paper.artifacts]
     questions = [one for one in artifacts if one.settings.kind == "forest" and not figure_of(one, root).instead]
-    return _filled(
+    return filled(
         "findings.md.j2",
         configuration=configuration,
         runs=runs,
@@ -65,7 +65,7 @@ def _hours(runs: Sequence[RunRecord]) -> str:
     return f"{sum(sum(run.seconds.values()) for run in runs) / 3600:.2f} hours"
 
 
-def _filled(name: str, **values: object) -> str:
+def filled(name: str, **values: object) -> str:
     """One of the publication's templates, filled in."""
     about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     text = (TEMPLATES / name).read_text(encoding="utf-8")

@@ -1,0 +1,112 @@
+"""The article: what both publications found, as a manuscript in Markdown for pandoc, with the metadata that ReScience C
+asks for (https://rescience.github.io). Numbers and tables are the publications', words docs/evidence/README.md's."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import count
+from typing import Any
+
+import yaml
+
+from hidden_dynamics.artifacts.tables import markdown_text
+from hidden_dynamics.claims.verdict import read_verdicts
+from hidden_dynamics.configuration import Configuration, read_yaml
+from hidden_dynamics.pages.findings import found
+from hidden_dynamics.papers.claims import load_definitions
+from hidden_dynamics.publication.restoring import Publication
+from hidden_dynamics.publication.texts import filled
+from hidden_dynamics.results.rows import Row, read_rows
+from hidden_dynamics.system.files import ROOT
+
+EVIDENCE = ROOT / "docs/evidence"
+PLACES = ("paper", "evening")  # at the papers' settings; on small data
+FIGURE = "acenode_attention"
+TITLE = "[Re] MomentumRNN and ACE-NODE: which of their claims hold?"
+SUMMARY = "In five sentences"
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)([^)]+)\)")
+
+
+def article() -> str:
+    """The manuscript; a `UserError` where a file of a publication is missing or altered."""
+    publications = {place: Publication(EVIDENCE / place) for place in PLACES}
+    for publication in publications.values():
+        for file in ("verdicts.csv", "runs.csv"):
+            publication.read(file)  # which holds it to its digest
+    verdicts = {place: read_verdicts(EVIDENCE / place / "verdicts.csv") for place in PLACES}
+    runs = {place: read_rows(EVIDENCE / place / "runs.csv") for place in PLACES}
+    words = sections("README.md")
+    text = filled(
+        "article.md.j2",
+        title=TITLE,
+        citation=read_yaml(ROOT / "CITATION.cff"),
+        ended=max(one.entities["./"]["datePublished"] for one in publications.values())[:10],
+        summary=summary(words.pop(SUMMARY)),
+        runs=runs,
+        hours=hours,
+        outcomes={place: Counter(one.outcome.value for one in own) for place, own in verdicts.items()},
+        planned=sum(one.dagger for one in verdicts["paper"]),
+        plan=load_definitions().plan,
+        words=words,
+        figure=FIGURE,
+        papers=found(verdicts["paper"], beside=verdicts["evening"], directions=False),
+        variants=released(publications["paper"].configuration, runs["paper"]),
+        changes=sections("PLAN.md")["Changes"],
+        text=markdown_text,
+    )
+    return with_notes(text)
+
+
+def metadata() -> str:
+    """metadata.yaml; what only authors and editors know is left to them."""
+    about = read_yaml(ROOT / "CITATION.cff")
+    works = [{"cite": work["title"], "url": work.get("url"), "doi": work.get("doi")} for work in about["references"]]
+    unknown = {"orcid": None, "email": None, "affiliations": "*"}
+    text: dict[str, Any] = {
+        "title": TITLE,
+        "authors": [{"name": author["name"], **unknown} for author in about["authors"]],
+        "keywords": ", ".join(about["keywords"]),
+        "code": [{"url": about.get("repository-code")}, {"doi": about.get("doi")}],
+        "replication": works,
+        "abstract": summary(sections("README.md")[SUMMARY]).replace("*", ""),
+        "type": "Replication",
+        "domain": "Machine learning",
+        "language": "Python",
+    }
+    return yaml.safe_dump(text, sort_keys=False, allow_unicode=True)
+
+
+def sections(file: str) -> dict[str, str]:
+    """The text under each heading of second order, of a file in docs/evidence."""
+    _, *parts = re.split(r"^## +", (EVIDENCE / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {heading: text.strip() for heading, _, text in (part.partition("\n") for part in parts)}
+
+
+def summary(items: str) -> str:
+    """The items of a list, one after the other."""
+    return " ".join(" ".join(item.split()) for item in re.split(r"^- ", items, flags=re.MULTILINE) if item.strip())
+
+
+def hours(runs: Iterable[Row]) -> float:
+    """Of training and evaluation, by the runs' own clocks."""
+    return sum(float(run["training_seconds"]) + float(run["evaluation_seconds"]) for run in runs) / 3600
+
+
+def released(configuration: Configuration, runs: Iterable[Row]) -> dict[str, tuple[str, str]]:
+    """What text and code say, by subject, where a run has the code's side."""
+    taken = {name for run in runs for name, value in json.loads(run["variants"]).items() if value == "released"}
+    entries = [entry for name, entry in configuration.variants.items() if name in taken]
+    return {entry.about: (entry.published.text, entry.released.text) for entry in entries if entry.released}
+
+
+def with_notes(markdown: str) -> str:
+    """The text, in which links to files of the project are footnotes that name these."""
+    numbers, notes = count(1), []
+
+    def noted(link: re.Match[str]) -> str:
+        number, up = next(numbers), link[2].startswith("../")
+        notes.append(f"[^{number}]: `docs/{'' if up else 'evidence/'}{re.sub(r'^../|#.*', '', link[2])}`")
+        return f"{link[1]}[^{number}]"
+
+    return "\n\n".join([LINK.sub(noted, markdown), *notes]) + "\n"

@@ -1,0 +1,85 @@
+"""The article: each claim and all words of the publications; LaTeX and PDF where pandoc and XeLaTeX are installed."""
+
+import re
+import shutil
+
+import pytest
+import write_article
+import yaml
+from conftest import ROOT
+
+from hidden_dynamics.claims.verdict import read_verdicts
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.publication import article as module
+from hidden_dynamics.publication.article import article, metadata, sections, with_notes
+
+PAGES = 6  # of text, before the appendix
+
+
+@pytest.fixture(scope="module")
+def text():
+    return article()
+
+
+def test_every_claim_stands_in_it_with_its_verdict(text):
+    verdicts = read_verdicts(ROOT / "docs/evidence/paper/verdicts.csv")
+    rows = {row.split()[1].strip("†"): row for row in text.splitlines() if re.match(r"\| [AM]\d+[ab]?†? ", row)}
+    assert verdicts and all(one.outcome.value in rows[one.id].split("|")[-2] for one in verdicts)
+
+
+def test_the_words_of_the_evidence_stand_in_it_each_link_as_a_note(text):
+    for heading in sections("README.md"):
+        assert (heading == module.SUMMARY) != (f"\n# {heading}\n" in text)
+    notes = re.findall(r"^\[\^(\d+)\]: `(.+)`$", text, re.MULTILINE)
+    assert notes and all((ROOT / path).exists() for _, path in notes)
+    assert [number for number, _ in notes] == [str(number) for number in range(1, len(notes) + 1)]
+    assert re.findall(r"\[\^(\d+)\](?!:)", text) == [number for number, _ in notes]
+
+
+def test_a_link_is_a_note_where_it_is_of_the_project():
+    made = with_notes("[a](paper/x.md#y), [b](../c.md), ![d](e.png), [f](https://g)")
+    assert (
+        made == "a[^1], b[^2], ![d](e.png), [f](https://g)\n\n[^1]: `docs/evidence/paper/x.md`\n\n[^2]: `docs/c.md`\n"
+    )
+
+
+def test_the_variants_in_it_are_those_that_a_run_took_as_released(text):
+    assert "| one permutation per seed, that of RandomState(seed) |" in text  # of PMNIST
+    assert "swapped" not in text and text.count("1e-16") == 1
+
+
+def test_its_metadata_are_of_the_papers_and_leave_open_what_only_authors_know():
+    made = yaml.safe_load(metadata())
+    assert [bool(work["url"] or work["doi"]) for work in made["replication"]] == [True, True]
+    assert made["authors"][0]["orcid"] is None and made["title"] == module.TITLE and "**" not in made["abstract"]
+
+
+def test_an_altered_publication_is_refused(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "docs/evidence", tmp_path / "evidence")
+    monkeypatch.setattr(module, "EVIDENCE", tmp_path / "evidence")
+    with (tmp_path / "evidence/paper/verdicts.csv").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    with pytest.raises(UserError) as refused:
+        article()
+    assert refused.value.file == str(tmp_path / "evidence/paper/verdicts.csv")
+
+
+def test_without_pandoc_the_manuscript_is_written_and_it_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["write_article.py", str(tmp_path)])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError) as refused:
+        write_article.main()
+    assert refused.value.key == "pandoc" and (tmp_path / "article.md").read_text(encoding="utf-8") == article()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not all(map(shutil.which, write_article.TOOLS)), reason="pandoc or XeLaTeX is not installed")
+def test_its_text_is_of_few_pages_and_every_character_has_a_glyph(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["write_article.py", str(tmp_path)])
+    write_article.main()
+    labels = (tmp_path / "article.aux").read_text(encoding="utf-8")
+    begins = re.search(r"\\newlabel\{appendix-claim-by-claim\}\{\{.*?\}\{(\d+)\}", labels)
+    assert begins and int(begins[1]) <= PAGES + 1
+    log = (tmp_path / "article.log").read_text(encoding="utf-8", errors="replace")
+    assert "Missing character" not in log and "Overfull" not in log and "undefined" not in log
+    assert (tmp_path / "article.pdf").read_bytes().startswith(b"%PDF")
