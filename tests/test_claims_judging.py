@@ -217,6 +217,16 @@ def test_where_training_ends_before_its_schedule_the_last_evaluation_counts(shor
     runs = [run for model, own in COURSES.items() for run in written(short, model, own)]
     (verdict,) = judged(short, runs, claim(by_epoch=2))
     assert verdict.difference == pytest.approx(-2.4) and verdict.outcome is Outcome.CONTRADICTED
+    assert verdict.part == "by epoch 2"
+
+
+@pytest.mark.parametrize("lead, where", [(0.34, "inside"), (1.0, "outside")])
+def test_the_printed_difference_is_inside_the_interval_or_outside(paper, lead, where):
+    (verdict,) = judged(
+        paper, two(paper, 98.0 + lead, 98.0), claim(published="table1", printed=None)
+    )  # 99.04 against 98.70
+    assert verdict.printed_difference == 0.34 and verdict.part == ""
+    assert f"+0.34, is {where} the interval" in verdict.sentence
 
 
 # ------------------------------------------------------------------------------------------------ Family, sensitivity

@@ -13,7 +13,7 @@ from hidden_dynamics.claims.kinds import COUNTS, Analysis, At, Result, compared,
 from hidden_dynamics.claims.logs import log_columns
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
-from hidden_dynamics.claims.words import columns_of, effect_text, numbers_of, sentence_of
+from hidden_dynamics.claims.words import columns_of, effect_text, numbers_of, part_of, sentence_of
 from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
 from hidden_dynamics.papers.deviations import deviations, first_part
 from hidden_dynamics.results.evidence import Evidence
@@ -230,10 +230,11 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[boo
     robust = sum(agree) / len(agree) if agree else None
     verdict = Verdict(paper=paper, deviations=standing.deviations, robust=robust, analyses=len(agree), **columns)
     earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
-    verdict = verdict.model_copy(update={"earlier": "; ".join(earlier)})
     lengths = [run.iterations for side in result.sides for run in side.runs]
     iteration = min([entry.at.iteration, *lengths]) if isinstance(entry.at, Iteration) else None
-    return verdict.model_copy(update={"sentence": sentence_of(verdict, standing.part, iteration)})
+    about = {"earlier": "; ".join(earlier), "part": part_of(standing.part, iteration)}
+    verdict = verdict.model_copy(update=about)
+    return verdict.model_copy(update={"sentence": sentence_of(verdict)})
 
 
 def _earlier(evidence: Evidence, verdict: Verdict, words: str, entry: ClaimEntry) -> str:

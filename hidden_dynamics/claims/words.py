@@ -140,22 +140,35 @@ def _number_text(number: Number) -> str:
 # ---------------------------------------------------------------------------------------------------- What was found
 
 
-def sentence_of(verdict: Verdict, part: str, iteration: int | None) -> str:
-    """What was found, in one or two sentences, with the numbers; "" where nothing ran.
+def part_of(part: str, iteration: int | None) -> str:
+    """The part of the paper's training that a verdict is of: "by epoch 13"; "" where it is of all.
 
     Args:
-        part: "after 13 of 150 epochs", where the claim is of the first part of the paper's schedule.
+        part: "after 13 of 150 epochs", where the claim is of the first part of the schedule.
         iteration: whose loss counts, where the claim names one: it, or the last of shorter runs.
     """
+    return f"by iteration {iteration:,}" if iteration else f"by epoch {part.split()[1]}" if part else ""
+
+
+def sentence_of(verdict: Verdict) -> str:
+    """What was found, in one to three sentences, with the numbers; "" where nothing ran."""
     numbers, reason = _means(verdict), verdict.reason[:1].upper() + verdict.reason[1:]
     if verdict.outcome is Outcome.NOT_RUN:
         return f"No verdict: {verdict.reason}. So far: {numbers}." if numbers else ""
-    when = f"At iteration {iteration:,}: " if iteration else ""
-    when = when or (f"By epoch {part.split()[1]}: " if part else "")
+    when = f"{verdict.part[:1].upper()}{verdict.part[1:]}: " if verdict.part else ""
     said_otherwise = _verb(verdict) or verdict.outcome is Outcome.UNLEARNED  # the reason says who has not learned
     outcome = "" if said_otherwise and not verdict.outcome.of_the_paper else verdict.outcome.sentence
-    said = [f"{when}{numbers}." if numbers else "", outcome, f"{reason}." if reason else ""]
+    said = [f"{when}{numbers}." if numbers else "", outcome, _beside_printed(verdict), f"{reason}." if reason else ""]
     return " ".join(filter(None, said))
+
+
+def _beside_printed(verdict: Verdict) -> str:
+    """Whether the printed difference lies in the interval of ours; "" where it is not of the same runs."""
+    printed, low, high = verdict.printed_difference, verdict.low, verdict.high
+    if printed is None or low is None or high is None or verdict.part or not verdict.outcome.of_the_paper:
+        return ""
+    where = "inside" if low <= printed <= high else "outside"
+    return f"The printed difference, {effect_text(printed, None, None, verdict.decimals)}, is {where} the interval."
 
 
 def _verb(verdict: Verdict) -> str:

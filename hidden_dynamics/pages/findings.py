@@ -164,7 +164,8 @@ def _named(name: str, text: str) -> str:
 
 def _judged(verdict: Verdict) -> str:
     agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses} agree"
-    return "; ".join(filter(None, (verdict.outcome.value, agree, PLANNED[verdict.plan])))
+    part = verdict.part if verdict.outcome.of_the_paper else ""
+    return "; ".join(filter(None, (f"{verdict.outcome.value} {part}".strip(), agree, PLANNED[verdict.plan])))
 
 
 COLUMNS: dict[str, Callable[[Verdict], str]] = {  # "": our own runs, headed by their scale
