@@ -8,13 +8,14 @@ import numpy as np
 
 from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.kinds import Result
+from hidden_dynamics.claims.statistics import paired
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.papers.deviations import listed, ran_of
 from hidden_dynamics.papers.published import Number, load_published, published_task
-from hidden_dynamics.results.seeds import LEVEL, best_classical, mean_and_std
+from hidden_dynamics.results.seeds import FEWEST, LEVEL, best_classical, mean_and_std
 
 UNITS = {"percent": "points", "one": ""}
 RATIO_DECIMALS = 2
@@ -103,7 +104,18 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
     name, scores = best
     behind = [side.label for side in result.sides if _gain(side, scores) < 0]
     who = "both behind" if len(behind) == len(result.sides) else f"{listed(behind)} behind" if behind else "both ahead"
-    return columns | {"classical": f"{name} {_plain(float(np.mean([*scores.values()])))}; {who}"}
+    mean = _plain(float(np.mean([*scores.values()])))
+    less = _less(result.sides[0], scores, metric.decimals)
+    return columns | {"classical": "; ".join(filter(None, (f"{name} {mean}", less, who)))}
+
+
+def _less(side: Values, scores: Mapping[int, float], digits: int) -> str:
+    """A side less a baseline, seed by seed, with its interval; "" with too few seeds."""
+    pairs = [(value, scores[seed]) for seed, value in side.by_seed.items() if seed in scores]
+    estimate = paired([*zip(*pairs, strict=True)], side.overlap) if len(pairs) >= FEWEST else None
+    if estimate is None:
+        return ""
+    return f"{side.label} less it {effect_text(estimate.value, *estimate.interval(LEVEL), digits)}"
 
 
 def _gain(side: Values, scores: Mapping[int, float]) -> float:
