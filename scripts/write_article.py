@@ -13,12 +13,10 @@ import subprocess
 from pathlib import Path
 
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.publication.article import EVIDENCE, FIGURE, article, metadata
+from hidden_dynamics.publication.article import EVIDENCE, FIGURES, article, metadata
 from hidden_dynamics.system.arguments import parser
 
-MARKDOWN = (
-    "markdown+lists_without_preceding_blankline-citations-fancy_lists-tex_math_dollars"  # GitHub's, as pandoc has it
-)
+MARKDOWN = "markdown+lists_without_preceding_blankline-citations-fancy_lists"  # GitHub's, as pandoc has it
 TOOLS = {"pandoc": "pandoc", "latexmk": "latexmk", "xelatex": "texlive-xetex"}
 
 
@@ -27,7 +25,8 @@ def main() -> None:
     options.add_argument("directory", type=Path, help="where it is written, such as results/article")
     directory: Path = options.parse_args().directory
     directory.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(EVIDENCE / f"paper/figures/{FIGURE}.png", directory / f"{FIGURE}.png")
+    for name, _ in FIGURES.values():
+        shutil.copyfile(EVIDENCE / f"paper/figures/{name}.png", directory / f"{name}.png")
     (directory / "metadata.yaml").write_text(metadata(), encoding="utf-8")
     (directory / "article.md").write_text(article(), encoding="utf-8")
     for tool, package in TOOLS.items():

@@ -7,6 +7,7 @@ import pytest
 import write_article
 import yaml
 from conftest import ROOT
+from markup import tables
 
 from hidden_dynamics.claims.verdict import read_verdicts
 from hidden_dynamics.errors import UserError
@@ -48,6 +49,13 @@ def test_the_variants_in_it_are_those_that_a_run_took_as_released(text):
     assert "swapped" not in text and text.count("1e-16") == 1
 
 
+def test_its_table_of_deaths_has_the_cells_of_the_published_one(text):
+    (_, *rows), *_ = [table for table in tables(text) if table[0][0] == "Model"]
+    published = tables((ROOT / "docs/evidence/paper/tables/acenode_table7.md").read_text(encoding="utf-8"))[0]
+    printed = {model: (ours, there) for model, _, _, ours, there, *_ in published[2:]}
+    assert {row[0]: (row[2], row[1]) for row in rows[1:]} == printed
+
+
 def test_its_metadata_are_of_the_papers_and_leave_open_what_only_authors_know():
     made = yaml.safe_load(metadata())
     assert [bool(work["url"] or work["doi"]) for work in made["replication"]] == [True, True]
@@ -78,7 +86,7 @@ def test_its_text_is_of_few_pages_and_every_character_has_a_glyph(tmp_path, monk
     monkeypatch.setattr("sys.argv", ["write_article.py", str(tmp_path)])
     write_article.main()
     labels = (tmp_path / "article.aux").read_text(encoding="utf-8")
-    begins = re.search(r"\\newlabel\{appendix-claim-by-claim\}\{\{.*?\}\{(\d+)\}", labels)
+    begins = re.search(r"\\newlabel\{appendix-mortality-on-physionet-every-model\}\{\{.*?\}\{(\d+)\}", labels)
     assert begins and int(begins[1]) <= PAGES + 1
     log = (tmp_path / "article.log").read_text(encoding="utf-8", errors="replace")
     assert "Missing character" not in log and "Overfull" not in log and "undefined" not in log

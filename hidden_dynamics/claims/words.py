@@ -41,13 +41,21 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
         "critic": entry.critic.says if entry.critic else "",
         "critic_address": entry.critic.address if entry.critic else "",
         "ran": _ran(configuration, entry, result),
-        "unit": UNITS.get(metric.unit, metric.unit) if metric and not ratio else "",
+        "unit": _unit(configuration, entry),
         "decimals": RATIO_DECIMALS if ratio or not metric else metric.decimals,
         **_printed(configuration, paper, entry),
         **numbers_of(entry, result),
         **_baselines(configuration, entry, result),
         "runs": " ".join(runs),
     }
+
+
+def _unit(configuration: Configuration, entry: ClaimEntry) -> str:
+    """The unit of a difference; "" where it has none."""
+    if entry.kind == "count":
+        return "parameters"
+    metric = None if entry.kind == "faster" else configuration.metrics.get(entry.shown_metric)
+    return UNITS.get(metric.unit, metric.unit) if metric else ""
 
 
 def _ran(configuration: Configuration, entry: ClaimEntry, result: Result) -> str:

@@ -22,7 +22,17 @@ from hidden_dynamics.system.files import ROOT
 
 EVIDENCE = ROOT / "docs/evidence"
 PLACES = ("paper", "evening")  # at the papers' settings; on small data
-FIGURE = "acenode_attention"
+FIGURES = {  # by the section that they follow
+    "Attention, at the paper's settings (ACE-NODE, Table 7)": (
+        "acenode_attention",
+        "Differences in AUC at the paper's settings, with 95 % intervals.",
+    ),
+    "Momentum and vanishing gradients": (
+        "momentumrnn_jacobian",
+        "Norms of gradients in untrained cells: by autograd, the plain product, Eq. 13.",
+    ),
+}
+MORTALITY = ("tables/acenode_table7.md", "tables/acenode_splits.md")
 TITLE = "[Re] MomentumRNN and ACE-NODE: which of their claims hold?"
 SUMMARY = "In five sentences"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)([^)]+)\)")
@@ -46,10 +56,12 @@ def article() -> str:
         runs=runs,
         hours=hours,
         outcomes={place: Counter(one.outcome.value for one in own) for place, own in verdicts.items()},
-        planned=sum(one.dagger for one in verdicts["paper"]),
+        planned=[one for one in verdicts["paper"] if one.dagger],
+        changed=len(re.findall(r"^\| \d", (EVIDENCE / "CHANGES.md").read_text(encoding="utf-8"), re.MULTILINE)),
         plan=load_definitions().plan,
         words=words,
-        figure=FIGURE,
+        figures=FIGURES,
+        mortality=mortality(publications["paper"]),
         papers=found(verdicts["paper"], beside=verdicts["evening"], directions=False),
         variants=released(publications["paper"].configuration, runs["paper"]),
         changes=sections("PLAN.md")["Changes"],
@@ -98,6 +110,20 @@ def released(configuration: Configuration, runs: Iterable[Row]) -> dict[str, tup
     taken = {name for run in runs for name, value in json.loads(run["variants"]).items() if value == "released"}
     entries = [entry for name, entry in configuration.variants.items() if name in taken]
     return {entry.about: (entry.published.text, entry.released.text) for entry in entries if entry.released}
+
+
+def mortality(publication: Publication) -> dict[str, list[str]]:
+    """The AUCs of deaths by model, as they are printed and as they are ours in each part of its tables; "Model" has the
+    headings, "–" stands where there is none."""
+    paths = [path for path in publication.entities if path in MORTALITY]
+    text = "\n\n".join(publication.read(path).decode() for path in paths)
+    parts = re.findall(r"\*\*([^*]+): AUC\*\*\n\n(.+?)\n\n", text, flags=re.DOTALL)
+    rows = {"Model": ["printed", *(title for title, _ in parts)]}
+    for place, (_, table) in enumerate(parts, 1):
+        for line in table.splitlines()[2:]:
+            model, _, _, ours, printed, *_ = (cell.strip() for cell in line.strip("|").split("|"))
+            rows.setdefault(model, [printed, *"–" * len(parts)])[place] = ours
+    return rows
 
 
 def with_notes(markdown: str) -> str:
