@@ -271,6 +271,7 @@ def test_robust_is_the_share_of_other_analyses_that_agree(paper, courses):
     three evaluations no last five have a mean."""
     (verdict,) = judged(paper, courses)
     assert (verdict.analyses, verdict.robust) == (8, pytest.approx(7 / 8))
+    assert verdict.differing == "contradicted (the last epoch)"
     (verdict,) = judged(paper, courses, claim(dagger=False))
     assert verdict.analyses == 7  # nothing is adjusted
 
@@ -280,6 +281,7 @@ def test_a_seed_that_alone_decides_makes_a_verdict_less_robust(paper):
     runs = [run for model, ends in own.items() for run in written(paper, model, [[end] for end in ends])]
     (verdict,) = judged(paper, runs)
     assert verdict.outcome is Outcome.INCONCLUSIVE and 0 < verdict.robust < 1
+    assert "reproduced (without seed 4)" in verdict.differing
 
 
 def test_a_seed_that_is_a_block_is_compared_with_itself(configured, tmp_path):
@@ -293,7 +295,7 @@ def test_a_seed_that_is_a_block_is_compared_with_itself(configured, tmp_path):
     ]
     (verdict,) = judged(blocks, runs, claim(task="pmnist"))
     assert (verdict.test, verdict.outcome) == ("paired t", Outcome.REPRODUCED)
-    assert verdict.robust < 1  # the unpaired test sees nothing
+    assert verdict.differing == "inconclusive (the other of the paired and the unpaired test)"
 
 
 # ------------------------------------------------------------------------------------------------------------ Columns

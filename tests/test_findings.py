@@ -30,7 +30,16 @@ VERDICTS = [
     verdict("M1", Outcome.AGREES, "momentumrnn", deviations="N = 64, not 128", kind="faster", **EFFECT, **RAN),
     verdict("M2", Outcome.NOT_RUN, "momentumrnn", reason="no runs"),
     verdict(
-        "A1", Outcome.REPRODUCED, dagger=True, robust=0.875, analyses=8, plan="yes", part="by epoch 13", **EFFECT, **RAN
+        "A1",
+        Outcome.REPRODUCED,
+        dagger=True,
+        robust=0.875,
+        analyses=8,
+        plan="yes",
+        part="by epoch 13",
+        differing="open (without seed 3)",
+        **EFFECT,
+        **RAN,
     )
     .model_copy(update={"items_low": -0.001, "items_high": 0.04, "printed": "+0.024", "classical": "boosting 0.85"})
     .model_copy(

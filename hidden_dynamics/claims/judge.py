@@ -1,7 +1,7 @@
 """The verdicts on the headline claims. docs/claims.md gives the rules."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,8 +60,8 @@ def verdicts(evidence: Evidence) -> list[Verdict]:
     for paper, content in load_claims().items():
         standings = [standing_of(evidence, entry) for entry in content.claims]
         judged = judge(evidence, standings)
-        agreeing = _agreeing(evidence, standings, judged)
-        rows += [_verdict(evidence, paper, *claim) for claim in zip(judged, agreeing, strict=True)]
+        otherwise = _otherwise(evidence, standings, judged)
+        rows += [_verdict(evidence, paper, *claim) for claim in zip(judged, otherwise, strict=True)]
     return rows
 
 
@@ -176,22 +176,22 @@ def _without(side: Values) -> str:
 # -------------------------------------------------------------------------------------------------------- Sensitivity
 
 
-def _agreeing(evidence: Evidence, standings: Sequence[Standing], judged: Sequence[Judged]) -> list[list[bool]]:
-    """For each claim, whether each other analysis of it has the same outcome: the other test, the other adjustment,
-    other evaluations, each seed left out."""
+def _otherwise(evidence: Evidence, standings: Sequence[Standing], judged: Sequence[Judged]) -> list[dict[str, Outcome]]:
+    """For each claim its outcome by each other analysis that applies: the other test, the other adjustment, other
+    evaluations, each seed left out."""
     analyses = [
         Analysis(other_test=True),
         Analysis(adjustment="Benjamini–Hochberg"),
         *(Analysis(at=at) for at in ("reported", "last", "mean")),
         *(Analysis(without=seed) for seed in sorted({run.seed for run in evidence.runs})),
     ]
-    agree: list[list[bool]] = [[] for _ in standings]
+    outcomes: list[dict[str, Outcome]] = [{} for _ in standings]
     for analysis in analyses:
         others = judge(evidence, standings, analysis)
-        for answers, claim, other in zip(agree, judged, others, strict=True):
+        for of_claim, claim, other in zip(outcomes, judged, others, strict=True):
             if _applies(claim, other, analysis):
-                answers.append(claim.outcome == other.outcome)
-    return agree
+                of_claim[analysis.name] = other.outcome
+    return outcomes
 
 
 def _applies(claim: Judged, other: Judged, analysis: Analysis) -> bool:
@@ -217,7 +217,7 @@ def _has_evaluations(standing: Standing) -> bool:
 # -------------------------------------------------------------------------------------------------------- The verdict
 
 
-def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[bool]) -> Verdict:
+def _verdict(evidence: Evidence, paper: str, judged: Judged, otherwise: Mapping[str, Outcome]) -> Verdict:
     standing, result, entry = judged.standing, judged.result, judged.standing.entry
     ends = over_items(evidence.configuration, result, entry, standing.at)
     columns = {
@@ -227,8 +227,10 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, agree: Sequence[boo
         **dict(zip(("items_low", "items_high"), ends or (), strict=False)),
         **{name: getattr(judged, name) for name in ("outcome", "reason", "p_adjusted", "tests")},
     }
-    robust = sum(agree) / len(agree) if agree else None
-    verdict = Verdict(paper=paper, deviations=standing.deviations, robust=robust, analyses=len(agree), **columns)
+    differing = {name: outcome for name, outcome in otherwise.items() if outcome is not judged.outcome}
+    columns["robust"] = 1 - len(differing) / len(otherwise) if otherwise else None
+    columns["differing"] = "; ".join(f"{outcome.value} ({name})" for name, outcome in differing.items())
+    verdict = Verdict(paper=paper, deviations=standing.deviations, analyses=len(otherwise), **columns)
     earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
     lengths = [run.iterations for side in result.sides for run in side.runs]
     iteration = min([entry.at.iteration, *lengths]) if isinstance(entry.at, Iteration) else None

@@ -41,6 +41,15 @@ class Analysis:
     adjustment: Literal["Holm", "Benjamini–Hochberg"] = "Holm"
     without: int | None = None
 
+    @property
+    def name(self) -> str:
+        """What is done otherwise, in words."""
+        if self.at:
+            return {"reported": "the reported epoch", "last": "the last epoch", "mean": "the mean of the last"}[self.at]
+        if self.without is not None:
+            return f"without seed {self.without}"
+        return "the other of the paired and the unpaired test" if self.other_test else self.adjustment
+
 
 COUNTS = Analysis()
 

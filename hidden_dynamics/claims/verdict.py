@@ -51,7 +51,7 @@ class Verdict(BaseModel):
         items_low, items_high: the same interval over seeds and test items.
         control_difference: the subject's mean less that of a model with its scale and no momentum.
         p_adjusted: Holm's, over the `tests` of the paper's family that were begun.
-        robust: the share of `analyses` that have the same outcome.
+        robust: the share of `analyses` that have the same outcome; `differing` are the others, with theirs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
@@ -110,6 +110,7 @@ class Verdict(BaseModel):
     classical: str = ""
     robust: float | None = None
     analyses: int = 0
+    differing: str = ""
     runs: str = ""
 
     @model_validator(mode="before")

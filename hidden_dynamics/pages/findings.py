@@ -123,7 +123,8 @@ def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
         return ""
     leader = first[verdict.ran, verdict.remark]
     ran = f"Ran: {verdict.ran if leader == verdict.id else f'as {leader}'}." if verdict.ran else ""
-    return " ".join(filter(None, (verdict.sentence, ran, verdict.remark if leader == verdict.id else "")))
+    differing = f"By other analyses: {verdict.differing}." if verdict.differing else ""
+    return " ".join(filter(None, (verdict.sentence, differing, ran, verdict.remark if leader == verdict.id else "")))
 
 
 def _ours(verdict: Verdict) -> str:
