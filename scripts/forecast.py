@@ -3,7 +3,8 @@
     python scripts/forecast.py --calibration results/demo/calibration.json --output results/demo/forecast
 
 Prints a table and writes it to <output>.md and .csv. Nothing is trained or downloaded. Runs that are there, of this
-specification and code, count as finished. The method and its errors: docs/forecast.md.
+specification and code, count as finished; what they took stands beside what was forecast. The method and its errors:
+docs/forecast.md.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -16,7 +17,7 @@ from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.schema import Settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.measurements.calibration import Calibration, chosen, read
-from hidden_dynamics.measurements.forecast import Machine, as_markdown, forecast
+from hidden_dynamics.measurements.forecast import Machine, as_markdown, forecast, taken
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.files import atomic
@@ -33,7 +34,7 @@ def main() -> None:
     calibration = read(arguments.calibration or Path(configuration.paths.calibration))
     machines = machines_of(configuration.settings, calibration, arguments.cores or os.cpu_count() or 1)
     rows = list(forecast(configuration, calibration, machines, runs, runs_of))
-    text = as_markdown(configuration, calibration, machines, rows)
+    text = as_markdown(configuration, calibration, machines, rows, taken(configuration, calibration, runs))
     output = arguments.output or Path(configuration.results, "forecast")
     with atomic(output.with_suffix(".md")) as handle:
         handle.write(text)

@@ -21,7 +21,7 @@ from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, code_of, find, runs_on
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.calibration import Calibration, Cost, chosen, read
-from hidden_dynamics.measurements.forecast import Machine, as_markdown, forecast
+from hidden_dynamics.measurements.forecast import Machine, as_markdown, forecast, taken
 from hidden_dynamics.measurements.forecast_measurement import EVALUATIONS, Calibrator, alike, arrays_of, measure
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.training import devices, loop, optimisers
@@ -183,8 +183,17 @@ def test_finished_runs_are_not_paid_again(configured, tmp_path, monkeypatch):
     assert total() == before
     (files.directory / "run.json").write_text("{")
     assert total() == before
+    assert taken(configuration, calibration, runs) == []
     for run in runs:
         finish(tmp_path, configuration, run)
+    held = taken(configuration, calibration, runs)
+    assert [row["task"] for row in held] == ["mnist", "pmnist"] and sum(row["finished"] for row in held) == len(runs)
+    assert sum(row["forecast"] for row in held) == pytest.approx(before["core_hours"])
+    each = sum(json.loads((files.directory / "run.json").read_text())["seconds"].values()) / 3600
+    assert [row["taken"] for row in held] == pytest.approx([each * row["finished"] for row in held])
+    assert held[0]["error"] == pytest.approx(held[0]["forecast"] / held[0]["taken"] - 1)
+    text = as_markdown(configuration, calibration, MACHINES, [total()], held)
+    assert all(f"| {row['task']} " in text and f"{row['error']:+.0%}" in text for row in held)
     assert (total()["finished"], total()["core_hours_left"], total()["least_wall_hours_left"]) == (len(runs), 0, 0)
 
 

@@ -1,7 +1,9 @@
 """The forecast of a scale's cost, as a table of its artifacts, by a calibration."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
@@ -9,7 +11,7 @@ from tabulate import tabulate
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.measurements.calibration import Calibration, Cost
-from hidden_dynamics.results.run_files import is_finished
+from hidden_dynamics.results.run_files import RECORD, is_finished
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,21 @@ def forecast(
         }
 
 
+def taken(configuration: Configuration, calibration: Calibration, runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """A row for each task with finished runs: the hours that they were forecast, those that they took by their own
+    clocks, on the wall, and the forecast's error, as a share."""
+    hours: dict[str, list[tuple[float, float]]] = {}
+    for run in runs:
+        if is_finished(configuration, run):
+            seconds = sum(json.loads(Path(run.directory, RECORD).read_bytes())["seconds"].values())
+            hours.setdefault(run.task, []).append((calibration.of(run).seconds / 3600, seconds / 3600))
+    sums = {task: [sum(own) for own in zip(*of, strict=True)] for task, of in hours.items()}
+    return [
+        {"task": task, "finished": len(hours[task]), "forecast": forecast, "taken": took, "error": forecast / took - 1}
+        for task, (forecast, took) in sums.items()
+    ]
+
+
 def _seconds(costs: Iterable[Cost], device: str) -> list[float]:
     return [cost.seconds for cost in costs if cost.device == device]
 
@@ -71,8 +88,9 @@ def as_markdown(
     calibration: Calibration,
     machines: Mapping[str, Machine],
     rows: Sequence[Mapping[str, Any]],
+    held: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """The table and what it rests on."""
+    """The table, what it rests on, and what finished runs took, `held` (of `taken`)."""
     gpu = {"gpu_memory_bytes": "GPU memory, GB"} if any(machine.on_gpu for machine in machines.values()) else {}
     hours = {"gpu_hours": "GPU hours", "gpu_hours_left": "GPU hours left"}
     hours |= {"core_hours": "core hours", "core_hours_left": "core hours left"}
@@ -95,9 +113,21 @@ def as_markdown(
 - Calibration: {side_by_side}; threads of a run: {calibration.threads}; {calibration.date}; {measured} runs measured.
 - What is not counted, and the error: docs/forecast.md. A cluster is asked for {configuration.scale.mem_mb:,} MB a job.
 """
-    alignment = ["left"] + ["right"] * (len(heads) - 1)
-    table = tabulate(texts, headers="keys", tablefmt="github", disable_numparse=True, colalign=alignment)
-    return f"# Forecast of the scale {configuration.scale_name}\n\n{table}\n\n{notes}"
+    text = f"# Forecast of the scale {configuration.scale_name}\n\n{_table(texts)}\n\n{notes}"
+    if not held:
+        return text
+    heads = {"task": "task", "finished": "finished", "forecast": "forecast, hours", "taken": "taken by their clocks"}
+    lines = [
+        {head: _text(f"{key}_hours" * (key in ("forecast", "taken")) or key, row[key]) for key, head in heads.items()}
+        | {"error": f"{row['error']:+.0%}"}
+        for row in held
+    ]
+    return f"{text}\n## What finished runs took\n\n{_table(lines)}\n"
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> str:
+    alignment = ["left"] + ["right"] * (len(rows[0]) - 1)
+    return tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True, colalign=alignment)
 
 
 def _text(key: str, value: Any) -> str:
