@@ -227,9 +227,12 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, otherwise: Mapping[
         **dict(zip(("items_low", "items_high"), ends or (), strict=False)),
         **{name: getattr(judged, name) for name in ("outcome", "reason", "p_adjusted", "tests")},
     }
-    differing = {name: outcome for name, outcome in otherwise.items() if outcome is not judged.outcome}
-    columns["robust"] = 1 - len(differing) / len(otherwise) if otherwise else None
-    columns["differing"] = "; ".join(f"{outcome.value} ({name})" for name, outcome in differing.items())
+    by_outcome: dict[Outcome, list[str]] = {}
+    for name, outcome in otherwise.items():
+        by_outcome.setdefault(outcome, []).append(name)
+    agreeing = by_outcome.pop(judged.outcome, [])
+    columns["robust"] = len(agreeing) / len(otherwise) if otherwise else None
+    columns["differing"] = "; ".join(f"{outcome.value} ({', '.join(names)})" for outcome, names in by_outcome.items())
     verdict = Verdict(paper=paper, deviations=standing.deviations, analyses=len(otherwise), **columns)
     earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
     lengths = [run.iterations for side in result.sides for run in side.runs]
