@@ -20,7 +20,7 @@ from workplaces import Workplace
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import OUTPUTS, UNCOMMITTED, WEIGHTS, all_runs
 from hidden_dynamics.configuration.spec import length_matters
-from hidden_dynamics.results.archives import KEPT, record_of, write
+from hidden_dynamics.results.archives import KEPT, files_of_run, write
 from hidden_dynamics.results.run_files import RunFiles, is_to_grow, with_checksums
 from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
 from hidden_dynamics.tasks.task import schedule_of
@@ -113,7 +113,7 @@ def test_a_training_that_was_stopped_further_than_is_asked_for_ends_with_its_epo
 def test_a_restored_record_without_a_checkpoint_says_that_it_cannot_go_on(workplace, train):
     train(workplace, "grown", 1)
     directory = workplace.directory("grown")
-    write(directory / KEPT, record_of(directory))
+    write(directory / KEPT, files_of_run(directory))
     (directory / "checkpoint.pt").unlink()
     for name in OUTPUTS:
         (directory / name).unlink()
@@ -261,4 +261,4 @@ def test_a_record_has_neither_weights_nor_what_was_not_committed(configured, tmp
     del record["checksum"]
     record = with_checksums(record, files.directory, [*kept, *own])
     (files.directory / "run.json").write_text(json.dumps(record))
-    assert set(record_of(files.directory)) == {"run.json", *kept} - {*own}
+    assert set(files_of_run(files.directory)) == {"run.json", *kept} - {*own}

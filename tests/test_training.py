@@ -26,7 +26,7 @@ from hidden_dynamics.models.continuous.integral import FunctionEvaluations
 from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.results import rows, run_files, writing
-from hidden_dynamics.results.archives import record_of as archived
+from hidden_dynamics.results.archives import files_of_run as archived
 from hidden_dynamics.results.run_files import ITEMS, RunFiles, is_finished
 from hidden_dynamics.results.under_way import UNDERWAY, UnderWay
 from hidden_dynamics.system import memory

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LESS = "ours − published"
 OPTIONAL = ("parameters", "published ÷", LESS)  # columns that may say nothing
-Ran = Sequence[RunRecord | Features | Cost]
+Results = Sequence[RunRecord | Features | Cost]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Score:
 
     case: Case
     metric: str
-    ran: Ran
+    ran: Results
     ours: Statistics
     printed: Number | None
     deviations: str
@@ -84,12 +84,12 @@ def score_of(artifact: BesidePublished, evidence: Evidence, case: Case, metric: 
     """A case, of which `ours` are the metric's statistics, beside its published number and its baseline."""
     from hidden_dynamics.claims.comparison import compare  # SciPy
 
-    ran, theirs = ran_of(evidence, case), held_to(artifact, case, metric)
+    ran, theirs = results_of(evidence, case), held_to(artifact, case, metric)
     deviating, baseline = deviations_of(artifact, ran), baseline_of(artifact, case)
     lead, published_lead = None, math.nan
     if baseline is not None and baseline != case:
         lead = compare(evidence, case, baseline, metric)
-        if not deviating and not deviations_of(artifact, ran_of(evidence, baseline)):
+        if not deviating and not deviations_of(artifact, results_of(evidence, baseline)):
             sign = artifact.configuration.metrics[metric].sign
             published_lead = sign * (theirs - held_to(artifact, baseline, metric))
     difference = math.nan if deviating else ours.mean - theirs
@@ -97,7 +97,7 @@ def score_of(artifact: BesidePublished, evidence: Evidence, case: Case, metric: 
     return Score(case, metric, ran, ours, printed, "; ".join(deviating), difference, lead, published_lead)
 
 
-def data_of(artifact: Artifact, case: Case, metric: str, ran: Ran, deviating: str) -> dict[str, Any]:
+def data_of(artifact: Artifact, case: Case, metric: str, ran: Results, deviating: str) -> dict[str, Any]:
     """How a row for programs begins: what ran of a case, and in what it deviates from the paper."""
     return {
         "artifact": artifact.name,
@@ -113,7 +113,7 @@ def data_of(artifact: Artifact, case: Case, metric: str, ran: Ran, deviating: st
     }
 
 
-def ran_of(evidence: Evidence, case: Case) -> Ran:
+def results_of(evidence: Evidence, case: Case) -> Results:
     """A case's runs, or what was measured of them."""
     return evidence.of(case) or [row for row in evidence.features if row.case == case]
 
@@ -126,7 +126,7 @@ def baseline_of(artifact: BesidePublished, case: Case) -> Case | None:
     return next((one for one in artifact.shown() if one[:2] == sought and (across or one.size == case.size)), None)
 
 
-def deviations_of(artifact: Artifact, ran: Ran) -> list[str]:
+def deviations_of(artifact: Artifact, ran: Results) -> list[str]:
     """The deviations of runs or measurements from the paper, with those of the artifact's own settings."""
     trained = artifact.summarised or artifact.measured != "costs"
     return deviations(artifact.configuration, ran, trained=trained) + artifact.deviations()

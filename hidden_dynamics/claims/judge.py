@@ -9,7 +9,7 @@ from scipy.stats import false_discovery_control
 
 from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.items import over_items
-from hidden_dynamics.claims.kinds import COUNTS, Analysis, At, Result, compared, tested
+from hidden_dynamics.claims.kinds import PRIMARY, Analysis, At, Result, compared, tested
 from hidden_dynamics.claims.logs import log_columns
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
@@ -110,7 +110,7 @@ def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
 # --------------------------------------------------------------------------------------------------- How it is judged
 
 
-def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis = COUNTS) -> list[Judged]:
+def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis = PRIMARY) -> list[Judged]:
     """The claims of a paper by one analysis, all of its family anew."""
     results = [
         [] if standing.absent else tested(evidence, standing.entry, _evaluation(standing, analysis), analysis)
@@ -248,7 +248,7 @@ def _earlier(evidence: Evidence, verdict: Verdict, words: str, entry: ClaimEntry
     runs = [evidence.of(case) for case in (*entry.subjects, *entry.references)]
     if not all(runs) or deviations(evidence.configuration, list(itertools.chain(*runs)), course=True):
         return ""
-    result, *_ = tested(evidence, entry, "reported", COUNTS)
+    result, *_ = tested(evidence, entry, "reported", PRIMARY)
     numbers, reference = numbers_of(entry, result), evidence.configuration.models[result.cases[1].model].label
     shown = effect_text(numbers.get("difference"), numbers.get("low"), numbers.get("high"), verdict.decimals)
     return f"{words}, less {reference}: {shown}" if shown else ""

@@ -51,7 +51,7 @@ class Analysis:
         return "the other of the paired and the unpaired test" if self.other_test else self.adjustment
 
 
-COUNTS = Analysis()
+PRIMARY = Analysis()
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def tested(evidence: Evidence, entry: ClaimEntry, at: At, analysis: Analysis) ->
 
 
 def compared(
-    evidence: Evidence, entry: ClaimEntry, pair: tuple[Case, Case], at: At, analysis: Analysis = COUNTS
+    evidence: Evidence, entry: ClaimEntry, pair: tuple[Case, Case], at: At, analysis: Analysis = PRIMARY
 ) -> Result:
     """Two means, by Welch's t; where a seed is a block, which has data of its own, by the differences seed by seed."""
     if entry.kind == "faster":

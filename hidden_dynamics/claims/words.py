@@ -13,7 +13,7 @@ from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.claims import ClaimEntry
-from hidden_dynamics.papers.deviations import listed, ran_of
+from hidden_dynamics.papers.deviations import in_sentence, ran_of
 from hidden_dynamics.papers.published import Number, load_published, published_task
 from hidden_dynamics.results.seeds import FEWEST, LEVEL, best_classical, mean_and_std
 
@@ -40,7 +40,7 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
         "size": " ".join(map(str, entry.size)) if isinstance(entry.size, list) else entry.size,
         "critic": entry.critic.says if entry.critic else "",
         "critic_address": entry.critic.address if entry.critic else "",
-        "ran": _ran(configuration, entry, result),
+        "ran": _what_ran(configuration, entry, result),
         "unit": _unit(configuration, entry),
         "decimals": RATIO_DECIMALS if ratio or not metric else metric.decimals,
         **_printed(configuration, paper, entry),
@@ -58,7 +58,7 @@ def _unit(configuration: Configuration, entry: ClaimEntry) -> str:
     return UNITS.get(metric.unit, metric.unit) if metric else ""
 
 
-def _ran(configuration: Configuration, entry: ClaimEntry, result: Result) -> str:
+def _what_ran(configuration: Configuration, entry: ClaimEntry, result: Result) -> str:
     """What ran; "" where nothing did."""
     if entry.task is None:
         return "untrained cells in float64" if result.test else ""
@@ -71,7 +71,7 @@ def _names(configuration: Configuration, entry: ClaimEntry, result: Result) -> d
     every = {"subject": entry.subjects, "reference": entry.references}
     compared = dict(zip(every, ([case] for case in result.cases), strict=False)) or every
     models = configuration.models
-    return {side: listed([models[case.model].label for case in cases] or [""]) for side, cases in compared.items()}
+    return {side: in_sentence([models[case.model].label for case in cases] or [""]) for side, cases in compared.items()}
 
 
 def numbers_of(entry: ClaimEntry, result: Result) -> dict[str, Any]:
@@ -111,7 +111,8 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
         return columns
     name, scores = best
     behind = [side.label for side in result.sides if _gain(side, scores) < 0]
-    who = "both behind" if len(behind) == len(result.sides) else f"{listed(behind)} behind" if behind else "both ahead"
+    some = f"{in_sentence(behind)} behind" if behind else "both ahead"
+    who = "both behind" if len(behind) == len(result.sides) else some
     mean = _plain(float(np.mean([*scores.values()])))
     less = _less(result.sides[0], scores, metric.decimals)
     return columns | {"classical": "; ".join(filter(None, (f"{name} {mean}", less, who)))}

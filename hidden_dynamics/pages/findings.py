@@ -99,11 +99,11 @@ def _paper(
     lines: list[Finding] = []
     for verdict in verdicts:
         texts = _cells(verdict, ours, small.get((name, verdict.id)))
-        if _ran(verdict):
+        if _has_runs(verdict):
             first.setdefault((verdict.ran, verdict.remark), verdict.id)
         else:
             not_run.setdefault(verdict.reason, []).append(verdict.id)
-        if _ran(verdict) or texts[LOGS] or texts.get(SMALL):
+        if _has_runs(verdict) or texts[LOGS] or texts.get(SMALL):
             lines.append(Finding(verdict, texts, _said(verdict, first)))
         if verdict.critic and ours != SMALL:
             critics.setdefault((verdict.critic, verdict.critic_address), []).append(verdict.id)
@@ -112,14 +112,14 @@ def _paper(
     return PaperFindings(name, title, columns, lines, not_run, others)
 
 
-def _ran(verdict: Verdict) -> bool:
+def _has_runs(verdict: Verdict) -> bool:
     """Whether there are runs, or what is measured in their place; be it without a verdict."""
     return verdict.outcome is not Outcome.NOT_RUN or verdict.difference is not None or bool(verdict.earlier)
 
 
 def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
     """What was found, what ran, and what is to be known of it: of several claims with `first`, by id."""
-    if not _ran(verdict):
+    if not _has_runs(verdict):
         return ""
     leader = first[verdict.ran, verdict.remark]
     ran = f"Ran: {verdict.ran if leader == verdict.id else f'as {leader}'}." if verdict.ran else ""
@@ -186,6 +186,6 @@ def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]
     cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
     if ours == SMALL:
         cells[LOGS] = ""  # they are of the paper's data
-    if small and _ran(small) and small.deviations:
+    if small and _has_runs(small) and small.deviations:
         cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
     return cells

@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.findings import exploratory_sentence, findings_of
 from hidden_dynamics.pages.sections import Files, Section, papers_of, section_of, stand_ins
-from hidden_dynamics.papers.deviations import listed
+from hidden_dynamics.papers.deviations import in_sentence
 from hidden_dynamics.results.rows import Row, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -42,7 +42,7 @@ def index_page(configuration: Configuration, root: Path, published: Files | None
         .render(
             configuration=configuration,
             published=published is not None,
-            papers=listed([paper.title for paper in papers]),
+            papers=in_sentence([paper.title for paper in papers]),
             sections={paper.name: (paper.title, sections[paper.name]) for paper in papers},
             pictures=[
                 (section, sentence(section, root)) for section in pictures([*itertools.chain(*sections.values())])

@@ -72,7 +72,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Paper:
+class PaperArtifacts:
     """A paper's tables and figures that have something to show, in its own order."""
 
     name: str
@@ -80,13 +80,13 @@ class Paper:
     artifacts: Sequence[Artifact]
 
 
-def papers_of(configuration: Configuration) -> list[Paper]:
+def papers_of(configuration: Configuration) -> list[PaperArtifacts]:
     """The papers in the order in which they are configured."""
     papers: dict[str, list[Artifact]] = {}
     for artifact in load_artifacts(configuration).values():
         papers.setdefault(artifact.paper, []).append(artifact)
     return [
-        Paper(name, artifacts[0].paper_title, sorted(artifacts, key=lambda artifact: artifact.position))
+        PaperArtifacts(name, artifacts[0].paper_title, sorted(artifacts, key=lambda artifact: artifact.position))
         for name, artifacts in papers.items()
     ]
 
@@ -103,18 +103,18 @@ def section_of(artifact: Artifact, root: Path, published: Files | None) -> Secti
     """
     replaced = stand_ins(artifact.configuration, dict.fromkeys(cell.task for cell in artifact.cases()))
     if artifact.form == "table":
-        table = table_of(artifact, root)
+        table = drawn_table(artifact, root)
         return Section(artifact, table, Markup(), "", table.notes, replaced)
-    figure = figure_of(artifact, root)
+    figure = drawn_figure(artifact, root)
     picture = Markup() if figure.instead else picture_of(artifact, root, published)
     return Section(artifact, None, picture, figure.instead, figure.notes, replaced)
 
 
-def table_of(artifact: Artifact, root: Path) -> DrawnTable:
+def drawn_table(artifact: Artifact, root: Path) -> DrawnTable:
     return _read(root / artifact.configuration.paths.table(artifact.name, "json"), DrawnTable)
 
 
-def figure_of(artifact: Artifact, root: Path) -> DrawnFigure:
+def drawn_figure(artifact: Artifact, root: Path) -> DrawnFigure:
     return _read(root / artifact.configuration.paths.figure(artifact.name, "json"), DrawnFigure)
 
 

@@ -108,7 +108,7 @@ def ran_of(configuration: Configuration, task: str, sizes: Iterable[object], tra
     pairs = [(title, "" if title.startswith(whole) else whole)]  # a title says how its data are reduced
     if units:
         run_units = [ours.sizes.get(size, size) for size in units]
-        pairs.append((f"N = {listed(list(map(str, run_units)))}", f"N = {listed(list(map(str, units)))}"))
+        pairs.append((f"N = {in_sentence(list(map(str, run_units)))}", f"N = {in_sentence(list(map(str, units)))}"))
     if trained:
         pairs.append((_length(ours.training), _length(papers.training)))
     replaced = ", ".join(printed for ran, printed in pairs if printed not in (ran, ""))
@@ -122,6 +122,6 @@ def _length(training: TaskTraining) -> str:
     return f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
 
 
-def listed(texts: Sequence[str]) -> str:
+def in_sentence(texts: Sequence[str]) -> str:
     """One or more texts in a sentence: "A", "A and B", "A, B and C"."""
     return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))

@@ -20,11 +20,11 @@ from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
-from hidden_dynamics.pages.sections import figure_of, papers_of
+from hidden_dynamics.pages.sections import drawn_figure, papers_of
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
 from hidden_dynamics.publication.texts import findings_page, readme
-from hidden_dynamics.results.archives import archives, packed, record_of, write
+from hidden_dynamics.results.archives import archives, files_of_run, packed, write
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import COLUMNS, RunRecord, line_of
 from hidden_dynamics.results.rows import csv_text
@@ -44,7 +44,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     is. A `UserError` where a result is missing or damaged."""
     paths = configuration.paths
     runs = {run.run.id: run for run in Evidence.read(configuration, all_runs(configuration), root).runs}
-    records = {name: record_of(root / run.run.directory) for name, run in runs.items()}
+    records = {name: files_of_run(root / run.run.directory) for name, run in runs.items()}
     artifacts = {place_of(one): one for paper in papers_of(configuration) for one in paper.artifacts}
     made = artifacts.values()
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
@@ -95,7 +95,7 @@ def _drawn(artifact: Artifact, root: Path) -> dict[str, bytes]:
     if artifact.form == "table":
         return {place: (root / paths.table(name, "md")).read_bytes()}
     files = {place: (root / paths.figure(name, "md")).read_bytes()}
-    if not figure_of(artifact, root).instead:
+    if not drawn_figure(artifact, root).instead:
         files[f"figures/{name}.png"] = reduced(root / paths.figure(name, "png"), WIDTH, COLOURS)
         files[f"figures/{name}.csv"] = (root / paths.figure(name, "csv")).read_bytes()
     return {place: content for place, content in files.items() if content}

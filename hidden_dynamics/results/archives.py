@@ -23,7 +23,7 @@ RUNS = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]*/seed[0-9]+/({FILES})")  # the na
 LARGEST = 2**30  # bytes in an archive: three times as many as ptb_ablation's 125 runs of a million iterations each have
 
 
-def record_of(directory: Path) -> dict[str, bytes]:
+def files_of_run(directory: Path) -> dict[str, bytes]:
     """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights
     and what was not committed of its code, which may tell of the machine. A `UserError` where one is missing or was
     altered, or the run has not finished, or failed."""
@@ -51,7 +51,7 @@ def put_back(run: Run, data: str) -> bool:
     record, directory = restored(run, data), Path(run.directory)
     if record is None or not is_long_enough(run, record):
         return False
-    write(directory, record_of(directory / KEPT))
+    write(directory, files_of_run(directory / KEPT))
     return True
 
 
