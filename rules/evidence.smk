@@ -29,8 +29,9 @@ rule article:
     """What both publications in docs/evidence found, as a manuscript: LaTeX and PDF, with pandoc and XeLaTeX"""
     input:
         [HERE / f"docs/evidence/{place}/ro-crate-metadata.json" for place in ("paper", "evening")],
-        HERE / "docs/evidence/README.md",
-        HERE / "docs/evidence/PLAN.md",
+        [HERE / f"docs/evidence/{name}.md" for name in ("README", "PLAN", "CHANGES")],
+        HERE / "CITATION.cff",
+        map(str, PRINTED),
         HERE / "hidden_dynamics/publication/templates/article.md.j2",
     output:
         multiext(f"{SETTINGS.results}/article/article", ".tex", ".pdf"),

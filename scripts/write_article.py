@@ -13,10 +13,10 @@ import subprocess
 from pathlib import Path
 
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.publication.article import EVIDENCE, FIGURES, article, metadata
+from hidden_dynamics.publication.article import article, figures, metadata
 from hidden_dynamics.system.arguments import parser
 
-MARKDOWN = "markdown+lists_without_preceding_blankline-citations-fancy_lists"  # GitHub's, as pandoc has it
+MARKDOWN = "markdown+lists_without_preceding_blankline-citations-fancy_lists"  # with lists as GitHub has them
 TOOLS = {"pandoc": "pandoc", "latexmk": "latexmk", "xelatex": "texlive-xetex"}
 
 
@@ -25,8 +25,8 @@ def main() -> None:
     options.add_argument("directory", type=Path, help="where it is written, such as results/article")
     directory: Path = options.parse_args().directory
     directory.mkdir(parents=True, exist_ok=True)
-    for name, _ in FIGURES.values():
-        shutil.copyfile(EVIDENCE / f"paper/figures/{name}.png", directory / f"{name}.png")
+    for name, content in figures().items():
+        (directory / f"{name}.png").write_bytes(content)
     (directory / "metadata.yaml").write_text(metadata(), encoding="utf-8")
     (directory / "article.md").write_text(article(), encoding="utf-8")
     for tool, package in TOOLS.items():
@@ -34,7 +34,8 @@ def main() -> None:
             text = f"{tool} is missing (Debian: {package}): {directory}/article.md is written, LaTeX and PDF are not."
             raise UserError(text, key=tool)
     call("pandoc", "--from", MARKDOWN, "--standalone", "--output", "article.tex", "article.md", within=directory)
-    call("latexmk", "-xelatex", "-interaction=nonstopmode", "-halt-on-error", "article.tex", within=directory)
+    # Without -g latexmk does not try again what failed before the text changed.
+    call("latexmk", "-g", "-xelatex", "-interaction=nonstopmode", "-halt-on-error", "article.tex", within=directory)
 
 
 def call(*command: str, within: Path) -> None:

@@ -12,7 +12,7 @@ from markup import tables
 from hidden_dynamics.claims.verdict import read_verdicts
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.publication import article as module
-from hidden_dynamics.publication.article import article, metadata, sections, with_notes
+from hidden_dynamics.publication.article import article, figures, metadata, sections, with_notes
 
 PAGES = 6  # of text, before the appendix
 
@@ -42,6 +42,22 @@ def test_a_link_is_a_note_where_it_is_of_the_project():
     assert (
         made == "a[^1], b[^2], ![d](e.png), [f](https://g)\n\n[^1]: `docs/evidence/paper/x.md`\n\n[^2]: `docs/c.md`\n"
     )
+
+
+def test_it_counts_what_was_planned_and_what_was_changed(text):
+    """M11 is planned, though no test of the family: it needs no runs."""
+    verdicts = read_verdicts(ROOT / "docs/evidence/paper/verdicts.csv")
+    planned = [one for one in verdicts if one.plan == "yes"]
+    answered = sum(one.outcome.of_the_paper for one in planned)
+    assert f"{len(planned)} belong to a plan that is older than its runs, and {answered} of these" in text
+    changes, *_ = tables((ROOT / "docs/evidence/CHANGES.md").read_text(encoding="utf-8"))
+    assert f"{len(changes) - 2} changes that were made after numbers had been seen" in text
+
+
+def test_each_picture_follows_a_section(text):
+    for heading, (name, _) in module.FIGURES.items():
+        section = text.partition(f"\n# {heading}\n")[2].partition("\n# ")[0]
+        assert f"({name}.png)" in section and figures()[name].startswith(b"\x89PNG")
 
 
 def test_the_variants_in_it_are_those_that_a_run_took_as_released(text):

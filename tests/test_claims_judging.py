@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from conftest import refused
-from judged import asking, claim, judged, judged_of, seeds, under, written
+from judged import SPREAD, asking, claim, judged, judged_of, seeds, under, written
 from made import floor, gradients_of
 
 from hidden_dynamics.claims.items import bootstrap_error, right
@@ -314,9 +314,28 @@ def test_the_classical_baseline_is_shown_and_takes_nothing_away(paper):
     runs = [with_floors(run, [floor("mnist", "test_accuracy", 0.985)]) for run in two(paper, 99.0, 98.0)]
     (verdict,) = judged(paper, runs)
     assert verdict.outcome is Outcome.REPRODUCED
-    less = "MomentumLSTM less it +0.50 (+0.40 to +0.60)"
-    assert verdict.classical == f"logistic regression 98.5; {less}; LSTM behind"
+    less = "MomentumLSTM less it +0.50 (+0.40 to +0.60) points"
+    assert verdict.classical == f"logistic regression 98.5; {less}; LSTM behind in the mean"
     assert verdict.naive == "majority class 11.35"
+
+
+@pytest.mark.parametrize("spread, said", [(SPREAD, "less it +0.50 (+0.40 to +0.60)"), ((0.1, -0.1), "")])
+def test_a_loss_less_that_of_a_baseline_is_above_0_where_it_is_worse(paper, spread, said):
+    """Of two seeds it has no interval, and is left out."""
+    runs = [run for model in ("momentum_lstm", "lstm") for run in seeds(paper, model, 2.5, spread, "test_loss")]
+    runs = [with_floors(run, [floor("mnist", "test_loss", 2.0)]) for run in runs]
+    (verdict,) = judged(paper, runs, claim(metric="test_loss"))
+    assert verdict.classical.startswith("logistic regression 2;") and said in verdict.classical
+    assert ("less it" in verdict.classical) is bool(said)
+
+
+def test_the_printed_difference_is_that_of_the_two_that_were_compared(paper):
+    """In print RMSPropLSTM is the better reference, in ours LSTM."""
+    runs = two(paper, 99.0, 98.0, size=256) + seeds(paper, "rmsprop_lstm", 97.0, size=256)
+    several = claim(reference=["lstm", "rmsprop_lstm"], size=256, published="table1", printed=None)
+    (verdict,) = judged(paper, runs, several)
+    assert verdict.reference == "LSTM" and verdict.printed == "99.08 ± 0.05 against 99.15 ± 0.06"
+    assert verdict.printed_difference == pytest.approx(99.08 - 98.9)
 
 
 def test_what_is_printed_and_what_ran(evening):

@@ -188,10 +188,10 @@ def test_finished_runs_are_not_paid_again(configured, tmp_path, monkeypatch):
         finish(tmp_path, configuration, run)
     held = taken(configuration, calibration, runs)
     assert [row["task"] for row in held] == ["mnist", "pmnist"] and sum(row["finished"] for row in held) == len(runs)
-    assert sum(row["forecast"] for row in held) == pytest.approx(before["core_hours"])
+    assert sum(row["forecast_hours"] for row in held) == pytest.approx(before["core_hours"])
     each = sum(json.loads((files.directory / "run.json").read_text())["seconds"].values()) / 3600
-    assert [row["taken"] for row in held] == pytest.approx([each * row["finished"] for row in held])
-    assert held[0]["error"] == pytest.approx(held[0]["forecast"] / held[0]["taken"] - 1)
+    assert [row["taken_hours"] for row in held] == pytest.approx([each * row["finished"] for row in held])
+    assert held[0]["error"] == pytest.approx(held[0]["forecast_hours"] / held[0]["taken_hours"] - 1)
     text = as_markdown(configuration, calibration, MACHINES, [total()], held)
     assert all(f"| {row['task']} " in text and f"{row['error']:+.0%}" in text for row in held)
     assert (total()["finished"], total()["core_hours_left"], total()["least_wall_hours_left"]) == (len(runs), 0, 0)

@@ -60,8 +60,8 @@ def verdicts(evidence: Evidence) -> list[Verdict]:
     for paper, content in load_claims().items():
         standings = [standing_of(evidence, entry) for entry in content.claims]
         judged = judge(evidence, standings)
-        otherwise = _otherwise(evidence, standings, judged)
-        rows += [_verdict(evidence, paper, *claim) for claim in zip(judged, otherwise, strict=True)]
+        sensitivity = _sensitivity(evidence, standings, judged)
+        rows += [_verdict(evidence, paper, *claim) for claim in zip(judged, sensitivity, strict=True)]
     return rows
 
 
@@ -176,7 +176,9 @@ def _without(side: Values) -> str:
 # -------------------------------------------------------------------------------------------------------- Sensitivity
 
 
-def _otherwise(evidence: Evidence, standings: Sequence[Standing], judged: Sequence[Judged]) -> list[dict[str, Outcome]]:
+def _sensitivity(
+    evidence: Evidence, standings: Sequence[Standing], judged: Sequence[Judged]
+) -> list[dict[str, Outcome]]:
     """For each claim its outcome by each other analysis that applies: the other test, the other adjustment, other
     evaluations, each seed left out."""
     analyses = [
@@ -217,7 +219,7 @@ def _has_evaluations(standing: Standing) -> bool:
 # -------------------------------------------------------------------------------------------------------- The verdict
 
 
-def _verdict(evidence: Evidence, paper: str, judged: Judged, otherwise: Mapping[str, Outcome]) -> Verdict:
+def _verdict(evidence: Evidence, paper: str, judged: Judged, sensitivity: Mapping[str, Outcome]) -> Verdict:
     standing, result, entry = judged.standing, judged.result, judged.standing.entry
     ends = over_items(evidence.configuration, result, entry, standing.at)
     columns = {
@@ -228,17 +230,17 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, otherwise: Mapping[
         **{name: getattr(judged, name) for name in ("outcome", "reason", "p_adjusted", "tests")},
     }
     by_outcome: dict[Outcome, list[str]] = {}
-    for name, outcome in otherwise.items():
+    for name, outcome in sensitivity.items():
         by_outcome.setdefault(outcome, []).append(name)
     agreeing = by_outcome.pop(judged.outcome, [])
-    columns["robust"] = len(agreeing) / len(otherwise) if otherwise else None
+    columns["robust"] = len(agreeing) / len(sensitivity) if sensitivity else None
     columns["differing"] = "; ".join(f"{outcome.value} ({', '.join(names)})" for outcome, names in by_outcome.items())
-    verdict = Verdict(paper=paper, deviations=standing.deviations, analyses=len(otherwise), **columns)
+    verdict = Verdict(paper=paper, deviations=standing.deviations, analyses=len(sensitivity), **columns)
     earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
     lengths = [run.iterations for side in result.sides for run in side.runs]
     iteration = min([entry.at.iteration, *lengths]) if isinstance(entry.at, Iteration) else None
-    about = {"earlier": "; ".join(earlier), "part": part_of(standing.part, iteration)}
-    verdict = verdict.model_copy(update=about)
+    changes = {"earlier": "; ".join(earlier), "part": part_of(standing.part, iteration)}
+    verdict = verdict.model_copy(update=changes)
     return verdict.model_copy(update={"sentence": sentence_of(verdict)})
 
 

@@ -43,9 +43,13 @@ class Analysis:
 
     @property
     def name(self) -> str:
-        """What is done otherwise, in words."""
+        """What is done otherwise than in the one that counts, in words."""
         if self.at:
-            return {"reported": "the reported epoch", "last": "the last epoch", "mean": "the mean of the last"}[self.at]
+            return {
+                "reported": "the reported epoch",
+                "last": "the last epoch",
+                "mean": "the mean of the last evaluations",
+            }[self.at]
         if self.without is not None:
             return f"without seed {self.without}"
         return "the other of the paired and the unpaired test" if self.other_test else self.adjustment

@@ -43,7 +43,8 @@ class Verdict(BaseModel):
         paper: the name of its directory in published/; a claim is known by paper and id.
         ran: what ran, with the paper's setting in brackets where it differs.
         deviations: "" at the paper's own settings.
-        part: "by epoch 13", where it is of the first part of the paper's training.
+        part: "by epoch 13", "by iteration 2,000", where it is of the first part of the paper's training, or of a loss
+            there.
         sentence: what was found, in words.
         earlier: what runs that are older than the plan say; no part of the verdict.
         difference, low, high: the subject's mean less the reference's, in the metric's unit, with its 95 % interval

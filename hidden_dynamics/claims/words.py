@@ -43,7 +43,7 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
         "ran": _what_ran(configuration, entry, result),
         "unit": _unit(configuration, entry),
         "decimals": RATIO_DECIMALS if ratio or not metric else metric.decimals,
-        **_printed(configuration, paper, entry),
+        **_printed(configuration, paper, entry, result),
         **numbers_of(entry, result),
         **_baselines(configuration, entry, result),
         "runs": " ".join(runs),
@@ -111,20 +111,20 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
         return columns
     name, scores = best
     behind = [side.label for side in result.sides if _gain(side, scores) < 0]
-    some = f"{in_sentence(behind)} behind" if behind else "both ahead"
-    who = "both behind" if len(behind) == len(result.sides) else some
+    some = f"{in_sentence(behind)} behind in the mean" if behind else "both ahead in the mean"
+    who = "both behind in the mean" if len(behind) == len(result.sides) else some
     mean = _plain(float(np.mean([*scores.values()])))
-    less = _less(result.sides[0], scores, metric.decimals)
-    return columns | {"classical": "; ".join(filter(None, (f"{name} {mean}", less, who)))}
+    difference = _difference_from(result.sides[0], scores, metric.decimals, _unit(configuration, entry))
+    return columns | {"classical": "; ".join(filter(None, (f"{name} {mean}", difference, who)))}
 
 
-def _less(side: Values, scores: Mapping[int, float], digits: int) -> str:
-    """A side less a baseline, seed by seed, with its interval; "" with too few seeds."""
+def _difference_from(side: Values, scores: Mapping[int, float], digits: int, unit: str) -> str:
+    """A side less a baseline, seed by seed, with its interval; "" with too few seeds, or without spread."""
     pairs = [(value, scores[seed]) for seed, value in side.by_seed.items() if seed in scores]
     estimate = paired([*zip(*pairs, strict=True)], side.overlap) if len(pairs) >= FEWEST else None
     if estimate is None:
         return ""
-    return f"{side.label} less it {effect_text(estimate.value, *estimate.interval(LEVEL), digits)}"
+    return f"{side.label} less it {effect_text(estimate.value, *estimate.interval(LEVEL), digits)} {unit}".strip()
 
 
 def _gain(side: Values, scores: Mapping[int, float]) -> float:
@@ -132,8 +132,9 @@ def _gain(side: Values, scores: Mapping[int, float]) -> float:
     return sum(side.sign * (value - scores[seed]) for seed, value in side.by_seed.items() if seed in scores)
 
 
-def _printed(configuration: Configuration, paper: str, entry: ClaimEntry) -> dict[str, Any]:
-    """The printed numbers: the subject's, and the best of the references'."""
+def _printed(configuration: Configuration, paper: str, entry: ClaimEntry, result: Result) -> dict[str, Any]:
+    """The printed numbers: the subject's, and the best of the references'; and the printed difference of what was
+    compared."""
     if entry.published is None:
         return {"printed": entry.printed}
     metric = configuration.metrics[entry.shown_metric]
@@ -150,7 +151,9 @@ def _printed(configuration: Configuration, paper: str, entry: ClaimEntry) -> dic
         return {}
     subject, reference = subjects[0], max(references, key=lambda printed: metric.sign * printed.value)
     text = f"{_number_text(subject)} against {_number_text(reference)}"
-    return {"printed": text, "printed_difference": round(subject.value - reference.value, 9)}
+    compared = [number(case) for case in result.cases] or [subject, reference]
+    values = [printed.value for printed in compared if printed]
+    return {"printed": text, "printed_difference": round(values[0] - values[1], 9) if len(values) == 2 else None}
 
 
 def _number_text(number: Number) -> str:

@@ -1,6 +1,5 @@
 """The forecast of a scale's cost, as a table of its artifacts, by a calibration."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from tabulate import tabulate
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.measurements.calibration import Calibration, Cost
-from hidden_dynamics.results.run_files import RECORD, is_finished
+from hidden_dynamics.results.run_files import RunFiles, is_finished
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,18 @@ def taken(configuration: Configuration, calibration: Calibration, runs: Sequence
     hours: dict[str, list[tuple[float, float]]] = {}
     for run in runs:
         if is_finished(configuration, run):
-            seconds = sum(json.loads(Path(run.directory, RECORD).read_bytes())["seconds"].values())
+            seconds = sum(RunFiles(Path(run.directory), run.epochs).record()["seconds"].values())
             hours.setdefault(run.task, []).append((calibration.of(run).seconds / 3600, seconds / 3600))
     sums = {task: [sum(own) for own in zip(*of, strict=True)] for task, of in hours.items()}
     return [
-        {"task": task, "finished": len(hours[task]), "forecast": forecast, "taken": took, "error": forecast / took - 1}
-        for task, (forecast, took) in sums.items()
+        {
+            "task": task,
+            "finished": len(hours[task]),
+            "forecast_hours": said,
+            "taken_hours": took,
+            "error": said / took - 1,
+        }
+        for task, (said, took) in sums.items()
     ]
 
 
@@ -116,12 +121,10 @@ def as_markdown(
     text = f"# Forecast of the scale {configuration.scale_name}\n\n{_table(texts)}\n\n{notes}"
     if not held:
         return text
-    heads = {"task": "task", "finished": "finished", "forecast": "forecast, hours", "taken": "taken by their clocks"}
-    lines = [
-        {head: _text(f"{key}_hours" * (key in ("forecast", "taken")) or key, row[key]) for key, head in heads.items()}
-        | {"error": f"{row['error']:+.0%}"}
-        for row in held
-    ]
+    heads = {"task": "task", "finished": "finished"}
+    heads |= {"forecast_hours": "forecast, hours", "taken_hours": "taken, hours by their own clocks"}
+    texts = [{head: _text(key, row[key]) for key, head in heads.items()} for row in held]
+    lines = [line | {"error": f"{row['error']:+.0%}"} for line, row in zip(texts, held, strict=True)]
     return f"{text}\n## What finished runs took\n\n{_table(lines)}\n"
 
 

@@ -2,10 +2,10 @@
 asks for (https://rescience.github.io). Numbers and tables are the publications', words docs/evidence/README.md's."""
 
 import json
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable
-from itertools import count
 from typing import Any
 
 import yaml
@@ -15,6 +15,7 @@ from hidden_dynamics.claims.verdict import read_verdicts
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.pages.findings import found
 from hidden_dynamics.papers.claims import load_definitions
+from hidden_dynamics.papers.deviations import first_part
 from hidden_dynamics.publication.restoring import Publication
 from hidden_dynamics.publication.texts import filled
 from hidden_dynamics.results.rows import Row, read_rows
@@ -35,6 +36,7 @@ FIGURES = {  # by the section that they follow
 MORTALITY = ("tables/acenode_table7.md", "tables/acenode_splits.md")
 TITLE = "[Re] MomentumRNN and ACE-NODE: which of their claims hold?"
 SUMMARY = "In five sentences"
+CHANGE = re.compile(r"^\| \d+(?:st|nd|rd|th)\b", re.MULTILINE)  # a line of the table of changes begins with its day
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)([^)]+)\)")
 
 
@@ -46,7 +48,7 @@ def article() -> str:
             publication.read(file)  # which holds it to its digest
     verdicts = {place: read_verdicts(EVIDENCE / place / "verdicts.csv") for place in PLACES}
     runs = {place: read_rows(EVIDENCE / place / "runs.csv") for place in PLACES}
-    words = sections("README.md")
+    words, configuration = sections("README.md"), publications["paper"].configuration
     text = filled(
         "article.md.j2",
         title=TITLE,
@@ -55,19 +57,29 @@ def article() -> str:
         summary=summary(words.pop(SUMMARY)),
         runs=runs,
         hours=hours,
-        outcomes={place: Counter(one.outcome.value for one in own) for place, own in verdicts.items()},
-        planned=[one for one in verdicts["paper"] if one.dagger],
-        changed=len(re.findall(r"^\| \d", (EVIDENCE / "CHANGES.md").read_text(encoding="utf-8"), re.MULTILINE)),
+        cut_short=sum(bool(first_part(configuration, run["task"])) for run in runs["paper"]),
+        outcomes={
+            place: Counter(one.outcome.value for one in own if place == "paper" or one.deviations)
+            for place, own in verdicts.items()
+        },
+        planned=[one for one in verdicts["paper"] if one.plan == "yes"],
+        changed=len(CHANGE.findall((EVIDENCE / "CHANGES.md").read_text(encoding="utf-8"))),
         plan=load_definitions().plan,
         words=words,
         figures=FIGURES,
         mortality=mortality(publications["paper"]),
         papers=found(verdicts["paper"], beside=verdicts["evening"], directions=False),
-        variants=released(publications["paper"].configuration, runs["paper"]),
+        variants=released(configuration, runs["paper"]),
         changes=sections("PLAN.md")["Changes"],
         text=markdown_text,
     )
     return with_notes(text)
+
+
+def figures() -> dict[str, bytes]:
+    """The pictures, PNG, by name; a `UserError` where one is missing or altered."""
+    publication = Publication(EVIDENCE / "paper")
+    return {name: publication.read(f"figures/{name}.png") for name, _ in FIGURES.values()}
 
 
 def metadata() -> str:
@@ -115,8 +127,7 @@ def released(configuration: Configuration, runs: Iterable[Row]) -> dict[str, tup
 def mortality(publication: Publication) -> dict[str, list[str]]:
     """The AUCs of deaths by model, as they are printed and as they are ours in each part of its tables; "Model" has the
     headings, "–" stands where there is none."""
-    paths = [path for path in publication.entities if path in MORTALITY]
-    text = "\n\n".join(publication.read(path).decode() for path in paths)
+    text = "\n\n".join(publication.read(path).decode() for path in MORTALITY if path in publication.entities)
     parts = re.findall(r"\*\*([^*]+): AUC\*\*\n\n(.+?)\n\n", text, flags=re.DOTALL)
     rows = {"Model": ["printed", *(title for title, _ in parts)]}
     for place, (_, table) in enumerate(parts, 1):
@@ -128,11 +139,11 @@ def mortality(publication: Publication) -> dict[str, list[str]]:
 
 def with_notes(markdown: str) -> str:
     """The text, in which links to files of the project are footnotes that name these."""
-    numbers, notes = count(1), []
+    notes: list[str] = []
 
     def noted(link: re.Match[str]) -> str:
-        number, up = next(numbers), link[2].startswith("../")
-        notes.append(f"[^{number}]: `docs/{'' if up else 'evidence/'}{re.sub(r'^../|#.*', '', link[2])}`")
-        return f"{link[1]}[^{number}]"
+        place = posixpath.normpath(f"docs/evidence/{link[2].partition('#')[0]}")
+        notes.append(f"[^{len(notes) + 1}]: `{place}`")
+        return f"{link[1]}[^{len(notes)}]"
 
     return "\n\n".join([LINK.sub(noted, markdown), *notes]) + "\n"
