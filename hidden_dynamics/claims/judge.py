@@ -235,13 +235,12 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, sensitivity: Mappin
     agreeing = by_outcome.pop(judged.outcome, [])
     columns["robust"] = len(agreeing) / len(sensitivity) if sensitivity else None
     columns["differing"] = "; ".join(f"{outcome.value} ({', '.join(names)})" for outcome, names in by_outcome.items())
-    verdict = Verdict(paper=paper, deviations=standing.deviations, analyses=len(sensitivity), **columns)
-    earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
     lengths = [run.iterations for side in result.sides for run in side.runs]
     iteration = min([entry.at.iteration, *lengths]) if isinstance(entry.at, Iteration) else None
-    changes = {"earlier": "; ".join(earlier), "part": part_of(standing.part, iteration)}
-    verdict = verdict.model_copy(update=changes)
-    return verdict.model_copy(update={"sentence": sentence_of(verdict)})
+    columns["part"] = part_of(standing.part, iteration)
+    verdict = Verdict(paper=paper, deviations=standing.deviations, analyses=len(sensitivity), **columns)
+    earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
+    return verdict.model_copy(update={"earlier": "; ".join(earlier), "sentence": sentence_of(verdict)})
 
 
 def _earlier(evidence: Evidence, verdict: Verdict, words: str, entry: ClaimEntry) -> str:
