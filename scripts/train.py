@@ -19,6 +19,7 @@ empty, and the exit code is 1. The same command tries it again. What concerns al
 import _bootstrap  # noqa: F401  isort: skip
 
 import contextlib
+import gc
 import itertools
 import math
 import re
@@ -78,6 +79,7 @@ def train_all() -> int:
     device = devices.choose(given.device or configuration.device_of(given.task))
     devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
     done = []
+    gc.freeze()  # a training leaves thousands of objects a step: to look through all modules for them takes 7 % of it
     with devices.turn(device, configuration.runs_per_gpu) as device:
         for run in runs:
             with alone(Path(run.directory, ".lock"), run.id):
