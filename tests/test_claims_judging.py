@@ -255,6 +255,15 @@ def test_holm_is_over_the_tests_that_were_begun(paper):
         )
 
 
+def test_a_test_whose_runs_are_under_way_elsewhere_is_in_the_family(paper, evening):
+    """At the paper's settings; where only a direction is asked for, the family is of what ran."""
+    begun = claim("M4", task="pmnist", begun=True)
+    for configuration, tests in ((paper, 2), (evening, 1)):
+        verdict, absent = judged(configuration, two(configuration, 99.0, 98.0), claim(), begun)
+        assert (verdict.tests, verdict.p_adjusted) == (tests, pytest.approx(tests * verdict.p))
+        assert (absent.outcome, absent.tests, absent.p_adjusted) == (Outcome.NOT_RUN, 0, None)
+
+
 def test_papers_are_families_of_their_own_and_keep_their_claims_on_the_same_runs(paper):
     runs = two(paper, 99.0, 98.0)
     theirs = PaperClaims(paper=Paper(title="Third", year=2024), claims=[claim(says="ours is better")])

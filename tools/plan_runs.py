@@ -1,19 +1,31 @@
 """Start or continue the runs of docs/evidence/PLAN.md, block by block, in its order.
 
-    nice python tools/plan_runs.py --results DIRECTORY [--cores N] [--mirror DIRECTORY] [--until BLOCK]
+    nice python tools/plan_runs.py --results DIRECTORY [--cores N] [--mirror DIRECTORY] [--only BLOCK ...]
+    python tools/plan_runs.py --results DIRECTORY --keep ../hidden-dynamics/docs/evidence/begun
 
-One thread a run, N at a time. What is there already stays; what was killed goes on. Blocks: A1-A3, M1, A8, M6b, M6a,
-M9. Work from a clone of its own, at a commit that stays. Results, data and checkpoints are below DIRECTORY.
+The first runs them: one thread a run, N at a time. What is there already stays, what was killed goes on, and what is
+kept in docs/evidence/begun, or published, is not trained again. Work from a clone of its own, at a commit that stays.
+Results, data and checkpoints are below DIRECTORY.
+
+The second keeps the records of the runs that have finished, for another machine: one archive for each task. They are
+neither read nor judged before their block is whole.
 """
 
 import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # where the library is
+
+from hidden_dynamics.results import archives  # noqa: E402
+from hidden_dynamics.results.run_files import RECORD  # noqa: E402
+
+KEPT = [ROOT / "docs" / "evidence" / where for where in ("begun", "paper/records")]
 CELLS = ["lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm"]
 
 
@@ -26,11 +38,16 @@ class Block(NamedTuple):
     size: int
     epochs: int | None = None
 
+    def runs(self) -> Iterator[str]:
+        """Their ids, seed after seed."""
+        for seed in range(15 if self.task == "physionet_splits" else 5):
+            yield from (f"{self.task}/{model}-n{self.size}/seed{seed}" for model in self.models)
 
-BLOCKS = [
+
+BLOCKS = [  # A8 first: see the plan's changes
+    Block("A8", "physionet_extrapolation", ["latent_ode", "ace_latent_ode"], 20),
     Block("A1-A3", "physionet_splits", ["latent_ode", "ace_latent_ode", "ode_rnn", "rnn_impute", "rnn_gru_d"], 20),
     Block("M1", "pmnist", ["lstm", "momentum_lstm"], 128, 13),
-    Block("A8", "physionet_extrapolation", ["latent_ode", "ace_latent_ode"], 20),
     Block("M6b", "adding", CELLS, 128, 20),  # of 100 iterations
     Block("M6a", "copying_1k", CELLS, 190, 2000),  # of one
     *(Block("M9", "pmnist_dtriv", ["dtriv", "momentum_dtriv"], 170, epochs) for epochs in (50, 100, 150)),
@@ -40,15 +57,23 @@ BLOCKS = [
 def main() -> int:
     """The code of the first Snakemake that did not end well, such as one that was interrupted; else 0."""
     options = parse()
+    results = options.results.resolve()
+    runs = results / "results" / "paper" / "runs"
+    if options.keep:
+        kept = keep(runs, options.keep)
+        print(f"{len(kept)} runs are kept in {options.keep}")
+        return 0
+    for kept in KEPT:
+        take_up(kept, runs)
     for block in BLOCKS:
-        print(f"{block.name}: {block.task}, {', '.join(block.models)}", flush=True)
-        code = subprocess.run(command(block, options), cwd=ROOT).returncode
-        if code or block.name == options.until:
-            return code
+        if not options.only or block.name in options.only:
+            print(f"{block.name}: {block.task}, {', '.join(block.models)}", flush=True)
+            if code := subprocess.run(command(block, runs, options), cwd=ROOT).returncode:
+                return code
     return 0
 
 
-def command(block: Block, options: argparse.Namespace) -> list[str]:
+def command(block: Block, runs: Path, options: argparse.Namespace) -> list[str]:
     """Of Snakemake: the runs' own records are its targets."""
     results, mirror = options.results.resolve(), options.mirror and str(options.mirror.resolve())
     training = {} if block.epochs is None else {"training": {"epochs": block.epochs}}
@@ -59,12 +84,41 @@ def command(block: Block, options: argparse.Namespace) -> list[str]:
         "data": {"directory": str(results / "data"), "mirror": mirror},
         "overrides": {"tasks": {block.task: training} if training else {}},
     }
-    seeds = range(15 if block.task == "physionet_splits" else 5)
-    runs = results / "results" / "paper" / "runs" / block.task
-    targets = [f"{runs}/{model}-n{block.size}/seed{seed}/run.json" for seed in seeds for model in block.models]
+    targets = [f"{runs / run}/run.json" for run in block.runs()]
     given = [f"{name}={json.dumps(value)}" for name, value in settings.items()]
     threads = ["--set-threads", f"train_{block.task}=1"]
     return ["snakemake", *targets, "--cores", str(options.cores), *threads, "--config", *given]
+
+
+def planned() -> list[str]:
+    """The ids of all runs, each once."""
+    return list(dict.fromkeys(run for block in BLOCKS for run in block.runs()))
+
+
+def keep(runs: Path, directory: Path) -> list[str]:
+    """Write the records of the runs that have finished, here or where they were kept; their ids. A `UserError` where
+    one failed."""
+    records: dict[str, dict[str, bytes]] = {}
+    for run in planned():
+        for place in (runs / run / archives.KEPT, runs / run):  # the latter may be the longer one
+            if (place / RECORD).is_file():
+                records[run] = archives.files_of_run(place)
+    archives.write(directory, archives.archives(records))
+    return list(records)
+
+
+def take_up(directory: Path, runs: Path) -> list[str]:
+    """Put what is kept beside the runs, of which their jobs then make their files, where specification, code and data
+    are the same; the ids of the runs that had nothing yet."""
+    taken: dict[str, dict[str, bytes]] = {}
+    for archive in sorted(directory.glob("*.tar.xz")):
+        for path, content in archives.unpacked(archive.read_bytes(), archives.RUNS, archive).items():
+            folder, _, name = path.rpartition("/")
+            taken.setdefault(f"{archive.name.removesuffix('.tar.xz')}/{folder}", {})[name] = content
+    new = [run for run in planned() if run in taken and not (runs / run / archives.KEPT).exists()]
+    for run in new:
+        archives.write(runs / run / archives.KEPT, taken[run])
+    return new
 
 
 def parse() -> argparse.Namespace:
@@ -72,7 +126,8 @@ def parse() -> argparse.Namespace:
     options.add_argument("--results", type=Path, required=True, help="where results, data and checkpoints are")
     options.add_argument("--cores", type=int, default=1, help="runs at a time (default: %(default)s)")
     options.add_argument("--mirror", type=Path, help="directory with the datasets")
-    options.add_argument("--until", choices=[block.name for block in BLOCKS], help="the last block")
+    options.add_argument("--only", nargs="+", choices=[block.name for block in BLOCKS], help="some blocks")
+    options.add_argument("--keep", type=Path, metavar="DIRECTORY", help="keep there what has finished")
     return options.parse_args()
 
 

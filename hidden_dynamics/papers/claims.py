@@ -108,6 +108,7 @@ class ClaimEntry(Entry):
         by_epoch: a first part of the paper's own schedule answers the claim, if it has as many epochs.
         control: a model with the subject's scale and no momentum.
         dagger: whether the test is one of the paper's family in docs/evidence/PLAN.md.
+        begun: the plan's runs of it have begun: where they are not here, its test is in the family all the same.
         plan: whether claim, test and rule are older than the first run.
         earlier: runs that are older than the plan.
         against_table: the paper's own table denies the claim.
@@ -132,6 +133,7 @@ class ClaimEntry(Entry):
     by_epoch: Whole | None = None
     control: str | None = None
     dagger: bool = False
+    begun: bool = False
     plan: Literal["yes", "widened", "changed", "no"] = "no"
     logs: LoggedAs | None = None
     critic: Critic | None = None

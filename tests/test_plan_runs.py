@@ -1,0 +1,84 @@
+"""What has finished of the plan's runs goes from one machine to another, in a directory that git keeps."""
+
+import runpy
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from made import FAILED, make_run
+
+from hidden_dynamics.configuration.runs import code_of, find
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.archives import KEPT, put_back
+
+TOOL: dict[str, Any] = runpy.run_path(str(ROOT / "tools" / "plan_runs.py"))
+keep, take_up = TOOL["keep"], TOOL["take_up"]
+RUN = "physionet_extrapolation/latent_ode-n20/seed{}"
+
+
+@pytest.fixture
+def made(configured, tmp_path):
+    def make(machine: str, *seeds: int, **about: Any) -> Path:
+        """Where the runs of a machine are; those of A8's Latent-ODE with these seeds have finished there."""
+        configuration = configured(scale="paper")
+        for seed in seeds:
+            run = find(configuration, "physionet_extrapolation", "latent_ode-n20", seed)
+            make_run(tmp_path / machine, configuration, run, **{"code": code_of(run)} | about)
+        return tmp_path / machine / "results" / "paper" / "runs"
+
+    return make
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
+
+
+def test_the_plan_has_its_155_runs():
+    assert len(TOOL["planned"]()) == 75 + 10 + 10 + 25 + 25 + 10
+
+
+def test_a_run_that_finished_is_not_trained_on_another_machine(made, configured, tmp_path, monkeypatch):
+    first, kept = made("first", 0, 3), tmp_path / "begun"
+    assert keep(first, kept) == [RUN.format(0), RUN.format(3)]
+
+    second = made("second")
+    assert take_up(kept, second) == [RUN.format(0), RUN.format(3)]
+
+    monkeypatch.chdir(tmp_path / "second")
+    run = find(configured(scale="paper"), "physionet_extrapolation", "latent_ode-n20", 3)
+    assert put_back(run, "digest of physionet2012")  # as the run's job does before it trains
+    assert contents(second / RUN.format(3)) == contents(first / RUN.format(3))
+
+
+def test_what_was_taken_up_is_kept_before_its_job_has_been_done(made, tmp_path):
+    kept = tmp_path / "begun"
+    keep(made("first", 0), kept)
+    before = contents(kept)
+    shutil.rmtree(tmp_path / "first")
+
+    second = made("second", 1)
+    take_up(kept, second)
+    assert keep(second, kept) == [RUN.format(0), RUN.format(1)]
+    assert contents(kept) != before
+
+    third = made("third")
+    assert take_up(kept, third) == [RUN.format(0), RUN.format(1)]
+
+
+def test_what_is_there_stays(made, tmp_path):
+    kept = tmp_path / "begun"
+    keep(made("first", 0), kept)
+    second = made("second")
+    take_up(kept, second)
+    before = contents(second / RUN.format(0) / KEPT)
+    keep(made("other", 0, seconds=7.0), kept)
+    assert take_up(kept, second) == []
+    assert contents(second / RUN.format(0) / KEPT) == before
+
+
+def test_a_run_that_failed_is_named(made, tmp_path):
+    with pytest.raises(UserError) as raised:
+        keep(made("first", 2, **FAILED), tmp_path / "begun")
+    assert raised.value.file is not None and RUN.format(2) in str(raised.value.file)
