@@ -78,6 +78,11 @@ def test_what_is_there_stays(made, tmp_path):
     assert contents(second / RUN.format(0) / KEPT) == before
 
 
+def test_what_is_published_is_taken_up_and_nothing_that_is_not_planned(tmp_path):
+    for directory in TOOL["KEPT"]:
+        assert {*take_up(directory, tmp_path)} <= {*TOOL["planned"]()}
+
+
 def test_a_run_that_failed_is_named(made, tmp_path):
     with pytest.raises(UserError) as raised:
         keep(made("first", 2, **FAILED), tmp_path / "begun")

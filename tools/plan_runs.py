@@ -111,10 +111,12 @@ def take_up(directory: Path, runs: Path) -> list[str]:
     """Put what is kept beside the runs, of which their jobs then make their files, where specification, code and data
     are the same; the ids of the runs that had nothing yet."""
     taken: dict[str, dict[str, bytes]] = {}
-    for archive in sorted(directory.glob("*.tar.xz")):
-        for path, content in archives.unpacked(archive.read_bytes(), archives.RUNS, archive).items():
+    for task in dict.fromkeys(block.task for block in BLOCKS):
+        archive = directory / f"{task}.tar.xz"
+        files = archives.unpacked(archive.read_bytes(), archives.RUNS, archive) if archive.is_file() else {}
+        for path, content in files.items():
             folder, _, name = path.rpartition("/")
-            taken.setdefault(f"{archive.name.removesuffix('.tar.xz')}/{folder}", {})[name] = content
+            taken.setdefault(f"{task}/{folder}", {})[name] = content
     new = [run for run in planned() if run in taken and not (runs / run / archives.KEPT).exists()]
     for run in new:
         archives.write(runs / run / archives.KEPT, taken[run])
