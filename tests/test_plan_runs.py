@@ -42,6 +42,7 @@ def test_the_plan_has_its_155_runs():
 def test_a_run_that_finished_is_not_trained_on_another_machine(made, configured, tmp_path, monkeypatch):
     first, kept = made("first", 0, 3), tmp_path / "begun"
     assert keep(first, kept) == [RUN.format(0), RUN.format(3)]
+    assert "| A8 | `physionet_extrapolation` | 2 of 10 | 0.0 |" in (kept / "README.md").read_text()
 
     second = made("second")
     assert take_up(kept, second) == [RUN.format(0), RUN.format(3)]
@@ -55,13 +56,13 @@ def test_a_run_that_finished_is_not_trained_on_another_machine(made, configured,
 def test_what_was_taken_up_is_kept_before_its_job_has_been_done(made, tmp_path):
     kept = tmp_path / "begun"
     keep(made("first", 0), kept)
-    before = contents(kept)
+    before = contents(kept / "records")
     shutil.rmtree(tmp_path / "first")
 
     second = made("second", 1)
     take_up(kept, second)
     assert keep(second, kept) == [RUN.format(0), RUN.format(1)]
-    assert contents(kept) != before
+    assert contents(kept / "records") != before
 
     third = made("third")
     assert take_up(kept, third) == [RUN.format(0), RUN.format(1)]

@@ -15,17 +15,27 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # where the library is
 
+from hidden_dynamics.publication.restoring import RECORDS  # noqa: E402
 from hidden_dynamics.results import archives  # noqa: E402
 from hidden_dynamics.results.run_files import RECORD  # noqa: E402
 
-KEPT = [ROOT / "docs" / "evidence" / where for where in ("begun", "paper/records")]
+KEPT = [ROOT / "docs" / "evidence" / where for where in ("begun", "paper")]
+HEAD = [
+    "# Runs of the plan that are under way",
+    "",
+    "Records of finished runs, for another machine (tools/plan_runs.py). No number of theirs is looked at before its",
+    "block is whole; then it is judged, and published in [`paper`](../paper/README.md).",
+    "",
+    "| claims | task | runs finished | hours |",
+    "|---|---|---|---|",
+]
 CELLS = ["lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm"]
 
 
@@ -103,8 +113,19 @@ def keep(runs: Path, directory: Path) -> list[str]:
         for place in (runs / run / archives.KEPT, runs / run):  # the latter may be the longer one
             if (place / RECORD).is_file():
                 records[run] = archives.files_of_run(place)
-    archives.write(directory, archives.archives(records))
+    files = {f"{RECORDS}/{name}": content for name, content in archives.archives(records).items()}
+    archives.write(directory, files | {"README.md": about(records).encode()})
     return list(records)
+
+
+def about(records: Mapping[str, Mapping[str, bytes]]) -> str:
+    """How far each block is."""
+    rows = list[str]()
+    for block in {block.name: block for block in BLOCKS}.values():  # of M9 to its last epoch
+        kept = [json.loads(records[run][RECORD]) for run in block.runs() if run in records]
+        hours = sum(sum(record["seconds"].values()) for record in kept) / 3600
+        rows.append(f"| {block.name} | `{block.task}` | {len(kept)} of {len(list(block.runs()))} | {hours:.1f} |")
+    return "\n".join([*HEAD, *rows, ""])
 
 
 def take_up(directory: Path, runs: Path) -> list[str]:
@@ -112,7 +133,7 @@ def take_up(directory: Path, runs: Path) -> list[str]:
     are the same; the ids of the runs that had nothing yet."""
     taken: dict[str, dict[str, bytes]] = {}
     for task in dict.fromkeys(block.task for block in BLOCKS):
-        archive = directory / f"{task}.tar.xz"
+        archive = directory / RECORDS / f"{task}.tar.xz"
         files = archives.unpacked(archive.read_bytes(), archives.RUNS, archive) if archive.is_file() else {}
         for path, content in files.items():
             folder, _, name = path.rpartition("/")
