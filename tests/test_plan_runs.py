@@ -1,6 +1,8 @@
 """What has finished of the plan's runs goes from one machine to another, in a directory that git keeps."""
 
+import json
 import runpy
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -82,6 +84,22 @@ def test_what_is_there_stays(made, tmp_path):
 def test_what_is_published_is_taken_up_and_nothing_that_is_not_planned(tmp_path):
     for directory in TOOL["KEPT"]:
         assert {*take_up(directory, tmp_path)} <= {*TOOL["planned"]()}
+
+
+def test_without_snakemake_the_runs_that_are_left_are_trained_by_the_same_settings(made, monkeypatch, capsys, tmp_path):
+    made("here", 0, 1)
+    options = ["--results", str(tmp_path / "here"), "--device", "cuda", "--commands", "--only", "A8", "M9"]
+    monkeypatch.setattr("sys.argv", ["", *options])
+    assert TOOL["main"]() == 0
+    lines = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
+    commands, longest = lines[:8], lines[8:]
+    left = [(model, str(seed)) for seed in range(5) for model in ("latent_ode-n20", "ace_latent_ode-n20")]
+    assert [(one[5], one[7]) for one in commands] == [run for run in left if run not in {left[0], left[2]}]
+    assert all(one[:4] == ["python", "scripts/train.py", "--task", "physionet_extrapolation"] for one in commands)
+    assert len(longest) == 10
+    assert {json.loads(one[9])["overrides"]["tasks"]["pmnist_dtriv"]["training"]["epochs"] for one in longest} == {50}
+    given = json.loads(commands[0][9])
+    assert (given["scale"], given["device"], given["overrides"]) == ("paper", "cuda", {"tasks": {}})
 
 
 def test_a_run_that_failed_is_named(made, tmp_path):

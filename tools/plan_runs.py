@@ -1,23 +1,27 @@
 """Start or continue the runs of docs/evidence/PLAN.md, block by block, in its order.
 
     nice python tools/plan_runs.py --results DIRECTORY [--cores N] [--mirror DIRECTORY] [--only BLOCK ...]
+    python tools/plan_runs.py --results DIRECTORY --commands [--device cuda] | xargs -d '\\n' -n 1 -P 4 sh -c
     python tools/plan_runs.py --results DIRECTORY --keep ../hidden-dynamics/docs/evidence/begun
 
 The first runs them: one thread a run, N at a time. What is there already stays, what was killed goes on, and what is
 kept in docs/evidence/begun, or published, is not trained again. Work from a clone of its own, at a commit that stays.
 Results, data and checkpoints are below DIRECTORY.
 
-The second keeps the records of the runs that have finished, for another machine: one archive for each task. They are
+The second does so without Snakemake, where the data are prepared; M9 to its first end, epoch 50.
+
+The third keeps the records of the runs that have finished, for another machine: one archive for each task. They are
 neither read nor judged before their block is whole.
 """
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # where the library is
@@ -76,7 +80,12 @@ def main() -> int:
     for kept in KEPT:
         take_up(kept, runs)
     for block in BLOCKS:
-        if not options.only or block.name in options.only:
+        if options.only and block.name not in options.only:
+            continue
+        if options.commands:
+            for training in trainings(block, runs, options):
+                print(shlex.join(training))
+        else:
             print(f"{block.name}: {block.task}, {', '.join(block.models)}", flush=True)
             if code := subprocess.run(command(block, runs, options), cwd=ROOT).returncode:
                 return code
@@ -85,19 +94,32 @@ def main() -> int:
 
 def command(block: Block, runs: Path, options: argparse.Namespace) -> list[str]:
     """Of Snakemake: the runs' own records are its targets."""
+    targets = [f"{runs / run}/run.json" for run in block.runs()]
+    given = [f"{name}={json.dumps(value)}" for name, value in settings(block, options).items()]
+    threads = ["--set-threads", f"train_{block.task}=1"]
+    return ["snakemake", *targets, "--cores", str(options.cores), *threads, "--config", *given]
+
+
+def trainings(block: Block, runs: Path, options: argparse.Namespace) -> list[list[str]]:
+    """The commands of the runs that have not finished."""
+    given = ["--config", json.dumps(settings(block, options)), "--threads", "1"]
+    first = next(one for one in BLOCKS if one.name == block.name)
+    left = [run.split("/") for run in block.runs() if block is first and not (runs / run / RECORD).is_file()]
+    train = ["python", "scripts/train.py", "--task", block.task]
+    return [[*train, "--model", model, "--seed", seed.removeprefix("seed"), *given] for _, model, seed in left]
+
+
+def settings(block: Block, options: argparse.Namespace) -> dict[str, Any]:
+    """Of config.yaml, those that a block is run with."""
     results, mirror = options.results.resolve(), options.mirror and str(options.mirror.resolve())
     training = {} if block.epochs is None else {"training": {"epochs": block.epochs}}
-    settings = {
+    return {
         "scale": "paper",
-        "device": "cpu",
+        "device": options.device,
         "results": str(results / "results"),
         "data": {"directory": str(results / "data"), "mirror": mirror},
         "overrides": {"tasks": {block.task: training} if training else {}},
     }
-    targets = [f"{runs / run}/run.json" for run in block.runs()]
-    given = [f"{name}={json.dumps(value)}" for name, value in settings.items()]
-    threads = ["--set-threads", f"train_{block.task}=1"]
-    return ["snakemake", *targets, "--cores", str(options.cores), *threads, "--config", *given]
 
 
 def planned() -> list[str]:
@@ -149,7 +171,9 @@ def parse() -> argparse.Namespace:
     options.add_argument("--results", type=Path, required=True, help="where results, data and checkpoints are")
     options.add_argument("--cores", type=int, default=1, help="runs at a time (default: %(default)s)")
     options.add_argument("--mirror", type=Path, help="directory with the datasets")
-    options.add_argument("--only", nargs="+", choices=[block.name for block in BLOCKS], help="some blocks")
+    options.add_argument("--only", nargs="+", choices=[*dict.fromkeys(one.name for one in BLOCKS)], help="some blocks")
+    options.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="default: %(default)s")
+    options.add_argument("--commands", action="store_true", help="print the trainings that are left, and start none")
     options.add_argument("--keep", type=Path, metavar="DIRECTORY", help="keep there what has finished")
     return options.parse_args()
 
