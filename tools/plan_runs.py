@@ -3,6 +3,7 @@
     nice python tools/plan_runs.py --results DIRECTORY [--cores N] [--mirror DIRECTORY] [--only BLOCK ...]
     python tools/plan_runs.py --results DIRECTORY --commands [--device cuda] | xargs -d '\\n' -n 1 -P 4 sh -c
     python tools/plan_runs.py --results DIRECTORY --keep ../hidden-dynamics/docs/evidence/begun
+    python tools/plan_runs.py --results DIRECTORY --publish BLOCK [--mirror DIRECTORY]
 
 The first runs them: one thread a run, N at a time. What is there already stays, what was killed goes on, and what is
 kept in docs/evidence/begun, or published, is not trained again. Work from a clone of its own, at a commit that stays.
@@ -12,6 +13,8 @@ The second does so without Snakemake, where the data are prepared; M9 to its fir
 
 The third keeps the records of the runs that have finished, for another machine: one archive for each task. They are
 neither read nor judged before their block is whole.
+
+The fourth, in a clone without results, publishes a block that is whole with what docs/evidence/paper has.
 """
 
 import argparse
@@ -26,11 +29,14 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # where the library is
 
-from hidden_dynamics.publication.restoring import RECORDS  # noqa: E402
+from hidden_dynamics.errors import UserError, run_main  # noqa: E402
+from hidden_dynamics.publication.command import settings_of  # noqa: E402
+from hidden_dynamics.publication.restoring import RECORDS, Publication  # noqa: E402
 from hidden_dynamics.results import archives  # noqa: E402
 from hidden_dynamics.results.run_files import RECORD  # noqa: E402
 
-KEPT = [ROOT / "docs" / "evidence" / where for where in ("begun", "paper")]
+PAPER = ROOT / "docs" / "evidence" / "paper"
+KEPT = [PAPER.parent / "begun", PAPER]
 HEAD = [
     "# Runs of the plan that are under way",
     "",
@@ -73,6 +79,9 @@ def main() -> int:
     options = parse()
     results = options.results.resolve()
     runs = results / "results" / "paper" / "runs"
+    if options.publish:
+        (block, *_) = (block for block in BLOCKS if block.name == options.publish)
+        return publish(block, runs, options)
     if options.keep:
         kept = keep(runs, options.keep)
         print(f"{len(kept)} runs are kept in {options.keep}")
@@ -150,6 +159,30 @@ def about(records: Mapping[str, Mapping[str, bytes]]) -> str:
     return "\n".join([*HEAD, *rows, ""])
 
 
+def publish(block: Block, runs: Path, options: argparse.Namespace) -> int:
+    """Publish a whole block with what is published at the papers' settings; the exit code of what did not end well."""
+    given = [f"{name}={json.dumps(value)}" for name, value in published_with(block, options).items()]
+    restore = ["python", "scripts/restore.py", str(PAPER), "--config", json.dumps(published_with(block, options))]
+    if code := subprocess.run(restore, cwd=ROOT).returncode:
+        return code
+    for run in block.runs():
+        archives.write(ROOT / "results" / "paper" / "runs" / run / archives.KEPT, archives.files_of_run(runs / run))
+    make = ["snakemake", "evidence", "--cores", str(options.cores), "--config", *given]
+    return subprocess.run(make, cwd=ROOT).returncode
+
+
+def published_with(block: Block, options: argparse.Namespace) -> dict[str, Any]:
+    """The settings of what is published at the papers' settings, and of the block; a `UserError` where other runs of
+    its task are published."""
+    own, known = settings(block, options), settings_of(Publication(PAPER).configuration)
+    tasks = {block.task: {"variants": {"default": "published"}} | own["overrides"]["tasks"].get(block.task, {})}
+    if known["overrides"]["tasks"].get(block.task, tasks[block.task]) != tasks[block.task]:
+        raise UserError(f"{PAPER} has {block.task} by other settings: publish these apart.", PAPER, block.task)
+    chosen = [*known["only"], *(f"{block.task}/{model}/{block.size}" for model in block.models)]
+    overrides = known["overrides"] | {"tasks": known["overrides"]["tasks"] | tasks}
+    return known | {"only": [*dict.fromkeys(chosen)], "overrides": overrides, "data": own["data"]}
+
+
 def take_up(directory: Path, runs: Path) -> list[str]:
     """Put what is kept beside the runs, of which their jobs then make their files, where specification, code and data
     are the same; the ids of the runs that had nothing yet."""
@@ -167,16 +200,20 @@ def take_up(directory: Path, runs: Path) -> list[str]:
 
 
 def parse() -> argparse.Namespace:
+    names = [*dict.fromkeys(block.name for block in BLOCKS)]
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--results", type=Path, required=True, help="where results, data and checkpoints are")
     options.add_argument("--cores", type=int, default=1, help="runs at a time (default: %(default)s)")
     options.add_argument("--mirror", type=Path, help="directory with the datasets")
-    options.add_argument("--only", nargs="+", choices=[*dict.fromkeys(one.name for one in BLOCKS)], help="some blocks")
+    options.add_argument("--only", nargs="+", choices=names, help="some blocks")
     options.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="default: %(default)s")
     options.add_argument("--commands", action="store_true", help="print the trainings that are left, and start none")
     options.add_argument("--keep", type=Path, metavar="DIRECTORY", help="keep there what has finished")
+    options.add_argument(
+        "--publish", metavar="BLOCK", choices=names, help="publish this block, which is whole, in docs/"
+    )
     return options.parse_args()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)
