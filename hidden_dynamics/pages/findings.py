@@ -124,7 +124,8 @@ def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
     leader = first[verdict.ran, verdict.remark]
     ran = f"Ran: {verdict.ran if leader == verdict.id else f'as {leader}'}." if verdict.ran else ""
     differing = f"By other analyses: {verdict.differing}." if verdict.differing else ""
-    return " ".join(filter(None, (verdict.sentence, differing, ran, verdict.remark if leader == verdict.id else "")))
+    remark = verdict.remark if verdict.ran and leader == verdict.id else ""  # it is on what ran
+    return " ".join(filter(None, (verdict.sentence, differing, ran, remark)))
 
 
 def _ours(verdict: Verdict) -> str:
