@@ -81,6 +81,15 @@ def test_what_is_there_stays(made, tmp_path):
     assert contents(second / RUN.format(0) / KEPT) == before
 
 
+def test_what_has_been_published_is_kept_no_longer(made, tmp_path, monkeypatch):
+    kept, published = tmp_path / "begun", tmp_path / "paper"
+    keep(made("first", 0), kept)
+    keep(made("first", 0), published)
+    monkeypatch.setitem(keep.__globals__, "PAPER", published)
+    assert keep(made("first", 0), kept) == [] and not contents(kept / "records")
+    assert "| A8 | `physionet_extrapolation` | 1 of 10 |" in (kept / "README.md").read_text()
+
+
 def test_what_is_published_is_taken_up_and_nothing_that_is_not_planned(tmp_path):
     for directory in TOOL["KEPT"]:
         assert {*take_up(directory, tmp_path)} <= {*TOOL["planned"]()}

@@ -38,10 +38,10 @@ from hidden_dynamics.results.run_files import RECORD  # noqa: E402
 PAPER = ROOT / "docs" / "evidence" / "paper"
 KEPT = [PAPER.parent / "begun", PAPER]
 HEAD = [
-    "# Runs of the plan that are under way",
+    "# How far the runs of the plan are",
     "",
-    "Records of finished runs, for another machine (tools/plan_runs.py). No number of theirs is looked at before its",
-    "block is whole; then it is judged, and published in [`paper`](../paper/README.md).",
+    "`records/` has what has finished of blocks that are not whole, for another machine (tools/plan_runs.py). It is not",
+    "looked at before; a whole block is judged, and published in [`paper`](../paper/README.md).",
     "",
     "| claims | task | runs finished | hours |",
     "|---|---|---|---|",
@@ -137,15 +137,18 @@ def planned() -> list[str]:
 
 
 def keep(runs: Path, directory: Path) -> list[str]:
-    """Write the records of the runs that have finished, here or where they were kept; their ids. A `UserError` where
-    one failed."""
-    records: dict[str, dict[str, bytes]] = {}
+    """Write the records of the runs that have finished, here or where they were kept, and are not published; their
+    ids. A `UserError` where one failed."""
+    records, published = dict[str, dict[str, bytes]](), held(PAPER)
     for run in planned():
         for place in (runs / run / archives.KEPT, runs / run):  # the latter may be the longer one
-            if (place / RECORD).is_file():
+            if (place / RECORD).is_file() and run not in published:
                 records[run] = archives.files_of_run(place)
-    files = {f"{RECORDS}/{name}": content for name, content in archives.archives(records).items()}
-    archives.write(directory, files | {"README.md": about(records).encode()})
+    packed = {f"{RECORDS}/{name}": content for name, content in archives.archives(records).items()}
+    archives.write(directory, packed | {"README.md": about(published | records).encode()})
+    for archive in directory.glob(f"{RECORDS}/*"):
+        if f"{RECORDS}/{archive.name}" not in packed:  # its runs have been published since
+            archive.unlink()
     return list(records)
 
 
@@ -186,17 +189,23 @@ def published_with(block: Block, options: argparse.Namespace) -> dict[str, Any]:
 def take_up(directory: Path, runs: Path) -> list[str]:
     """Put what is kept beside the runs, of which their jobs then make their files, where specification, code and data
     are the same; the ids of the runs that had nothing yet."""
-    taken: dict[str, dict[str, bytes]] = {}
+    records = held(directory)
+    new = [run for run in records if not (runs / run / archives.KEPT).exists()]
+    for run in new:
+        archives.write(runs / run / archives.KEPT, records[run])
+    return new
+
+
+def held(directory: Path) -> dict[str, dict[str, bytes]]:
+    """The files of the planned runs that are kept or published in a directory, by run and name."""
+    records: dict[str, dict[str, bytes]] = {run: {} for run in planned()}
     for task in dict.fromkeys(block.task for block in BLOCKS):
         archive = directory / RECORDS / f"{task}.tar.xz"
         files = archives.unpacked(archive.read_bytes(), archives.RUNS, archive) if archive.is_file() else {}
         for path, content in files.items():
             folder, _, name = path.rpartition("/")
-            taken.setdefault(f"{task}/{folder}", {})[name] = content
-    new = [run for run in planned() if run in taken and not (runs / run / archives.KEPT).exists()]
-    for run in new:
-        archives.write(runs / run / archives.KEPT, taken[run])
-    return new
+            records.setdefault(f"{task}/{folder}", {})[name] = content
+    return {run: records[run] for run in planned() if records[run]}
 
 
 def parse() -> argparse.Namespace:
