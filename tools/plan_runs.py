@@ -40,8 +40,8 @@ KEPT = [PAPER.parent / "begun", PAPER]
 HEAD = [
     "# How far the runs of the plan are",
     "",
-    "`records/` has what has finished of blocks that are not whole, for another machine (tools/plan_runs.py). It is not",
-    "looked at before; a whole block is judged, and published in [`paper`](../paper/README.md).",
+    "`records/` has what has finished of blocks that are not whole, for another machine (tools/plan_runs.py). It is",
+    "not looked at before; a whole block is judged, and published in [`paper`](../paper/README.md).",
     "",
     "| claims | task | runs finished | hours |",
     "|---|---|---|---|",
