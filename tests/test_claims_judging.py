@@ -256,12 +256,22 @@ def test_holm_is_over_the_tests_that_were_begun(paper):
 
 
 def test_a_test_whose_runs_are_under_way_elsewhere_is_in_the_family(paper, evening):
-    """At the paper's settings; where only a direction is asked for, the family is of what ran."""
-    begun = claim("M4", task="pmnist", begun=True)
-    for configuration, tests in ((paper, 2), (evening, 1)):
+    """At the paper's settings, each of its subjects; where only a direction is asked for, the family is of what ran."""
+    begun = claim("M4", task="pmnist", subject=["momentum_lstm", "adam_lstm"], begun=True)
+    for configuration, tests in ((paper, 3), (evening, 1)):
         verdict, absent = judged(configuration, two(configuration, 99.0, 98.0), claim(), begun)
         assert (verdict.tests, verdict.p_adjusted) == (tests, pytest.approx(tests * verdict.p))
         assert (absent.outcome, absent.tests, absent.p_adjusted) == (Outcome.NOT_RUN, 0, None)
+
+
+def test_a_test_that_has_begun_and_does_not_answer_yet_is_in_the_family(short):
+    cut, whole = claim(begun=True), claim("M2", by_epoch=2, at="last")
+    first, second = judged(short, two(short, 99.0, 98.0), cut, whole)
+    assert (first.outcome, second.tests, second.p_adjusted) == (
+        Outcome.NOT_RUN,
+        2,
+        pytest.approx(2 * second.p),
+    )
 
 
 def test_papers_are_families_of_their_own_and_keep_their_claims_on_the_same_runs(paper):

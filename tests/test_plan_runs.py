@@ -1,9 +1,9 @@
 """What has finished of the plan's runs goes from one machine to another, in a directory that git keeps."""
 
+import argparse
 import json
 import runpy
 import shlex
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from made import FAILED, make_run
 
 from hidden_dynamics.configuration.runs import code_of, find
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.publication.restoring import METADATA
 from hidden_dynamics.results.archives import KEPT, put_back
+from hidden_dynamics.results.run_files import RECORD
 
 TOOL: dict[str, Any] = runpy.run_path(str(ROOT / "tools" / "plan_runs.py"))
 keep, take_up = TOOL["keep"], TOOL["take_up"]
@@ -22,12 +24,13 @@ RUN = "physionet_extrapolation/latent_ode-n20/seed{}"
 
 @pytest.fixture
 def made(configured, tmp_path):
-    def make(machine: str, *seeds: int, **about: Any) -> Path:
+    def make(machine: str, *seeds: int, epochs: int | None = None, **about: Any) -> Path:
         """Where the runs of a machine are; those of A8's Latent-ODE with these seeds have finished there."""
-        configuration = configured(scale="paper")
+        changes = {"tasks": {"physionet_extrapolation": {"training": {"epochs": epochs}}}} if epochs else {}
+        configuration = configured(scale="paper", overrides=changes)
         for seed in seeds:
             run = find(configuration, "physionet_extrapolation", "latent_ode-n20", seed)
-            make_run(tmp_path / machine, configuration, run, **{"code": code_of(run)} | about)
+            make_run(tmp_path / machine, configuration, run, **{"code": code_of(run), **about})
         return tmp_path / machine / "results" / "paper" / "runs"
 
     return make
@@ -43,11 +46,12 @@ def test_the_plan_has_its_155_runs():
 
 def test_a_run_that_finished_is_not_trained_on_another_machine(made, configured, tmp_path, monkeypatch):
     first, kept = made("first", 0, 3), tmp_path / "begun"
-    assert keep(first, kept) == [RUN.format(0), RUN.format(3)]
+    assert keep(first, kept) == ([RUN.format(0), RUN.format(3)], [])
     assert "| A8 | `physionet_extrapolation` | 2 of 10 | 0.0 |" in (kept / "README.md").read_text()
 
     second = made("second")
     assert take_up(kept, second) == [RUN.format(0), RUN.format(3)]
+    assert take_up(kept, second) == []
 
     monkeypatch.chdir(tmp_path / "second")
     run = find(configured(scale="paper"), "physionet_extrapolation", "latent_ode-n20", 3)
@@ -55,43 +59,52 @@ def test_a_run_that_finished_is_not_trained_on_another_machine(made, configured,
     assert contents(second / RUN.format(3)) == contents(first / RUN.format(3))
 
 
-def test_what_was_taken_up_is_kept_before_its_job_has_been_done(made, tmp_path):
+def test_what_is_kept_stays_whatever_a_machine_has(made, tmp_path):
+    """One that has nothing, one that took it up and has more, one whose run failed."""
     kept = tmp_path / "begun"
     keep(made("first", 0), kept)
     before = contents(kept / "records")
-    shutil.rmtree(tmp_path / "first")
+    assert keep(made("bare"), kept) == ([RUN.format(0)], [])
+    assert contents(kept / "records") == before
 
-    second = made("second", 1)
-    take_up(kept, second)
-    assert keep(second, kept) == [RUN.format(0), RUN.format(1)]
-    assert contents(kept / "records") != before
+    more = made("more", 1)
+    take_up(kept, more)
+    assert keep(more, kept) == ([RUN.format(0), RUN.format(1)], [])
 
-    third = made("third")
-    assert take_up(kept, third) == [RUN.format(0), RUN.format(1)]
-
-
-def test_what_is_there_stays(made, tmp_path):
-    kept = tmp_path / "begun"
-    keep(made("first", 0), kept)
-    second = made("second")
-    take_up(kept, second)
-    before = contents(second / RUN.format(0) / KEPT)
-    keep(made("other", 0, seconds=7.0), kept)
-    assert take_up(kept, second) == []
-    assert contents(second / RUN.format(0) / KEPT) == before
+    runs, (why,) = keep(made("failed", 2, **FAILED), kept)
+    assert runs == [RUN.format(0), RUN.format(1)] and RUN.format(2) in why
+    assert take_up(kept, made("third")) == runs
 
 
-def test_what_has_been_published_is_kept_no_longer(made, tmp_path, monkeypatch):
+@pytest.mark.parametrize("first", [50, 100])
+def test_of_two_records_the_longer_one_is_kept_and_taken_up(made, tmp_path, first):
+    kept, other = tmp_path / "begun", 150 - first
+    keep(made("first", 0, epochs=first), kept)
+    second = made("second", 0, epochs=other)
+    assert take_up(kept, second) == ([RUN.format(0)] if first > other else [])
+    keep(made("third", 0, epochs=other), kept)
+    third = made("fourth")
+    take_up(kept, third)
+    assert json.loads((third / RUN.format(0) / KEPT / RECORD).read_bytes())["spec"]["training"]["epochs"] == 100
+
+
+def test_what_has_been_published_is_kept_no_longer(made, tmp_path):
     kept, published = tmp_path / "begun", tmp_path / "paper"
     keep(made("first", 0), kept)
     keep(made("first", 0), published)
-    monkeypatch.setitem(keep.__globals__, "PAPER", published)
-    assert keep(made("first", 0), kept) == [] and not contents(kept / "records")
+    assert keep(made("first", 0), kept) == ([], []) and not contents(kept / "records")
     assert "| A8 | `physionet_extrapolation` | 1 of 10 |" in (kept / "README.md").read_text()
 
 
+def test_a_publication_is_not_written_over(made, tmp_path):
+    (tmp_path / METADATA).touch()
+    with pytest.raises(UserError) as raised:
+        keep(made("first", 0), tmp_path)
+    assert raised.value.file == str(tmp_path) and not (tmp_path / "records").exists()
+
+
 def test_what_is_published_is_taken_up_and_nothing_that_is_not_planned(tmp_path):
-    for directory in TOOL["KEPT"]:
+    for directory in (TOOL["BEGUN"], TOOL["PAPER"]):
         assert {*take_up(directory, tmp_path)} <= {*TOOL["planned"]()}
 
 
@@ -101,8 +114,8 @@ def test_without_snakemake_the_runs_that_are_left_are_trained_by_the_same_settin
     monkeypatch.setattr("sys.argv", ["", *options])
     assert TOOL["main"]() == 0
     lines = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
-    commands, longest = lines[:8], lines[8:]
     left = [(model, str(seed)) for seed in range(5) for model in ("latent_ode-n20", "ace_latent_ode-n20")]
+    commands, longest = lines[:8], lines[8:]
     assert [(one[5], one[7]) for one in commands] == [run for run in left if run not in {left[0], left[2]}]
     assert all(one[:4] == ["python", "scripts/train.py", "--task", "physionet_extrapolation"] for one in commands)
     assert len(longest) == 10
@@ -111,7 +124,13 @@ def test_without_snakemake_the_runs_that_are_left_are_trained_by_the_same_settin
     assert (given["scale"], given["device"], given["overrides"]) == ("paper", "cuda", {"tasks": {}})
 
 
-def test_a_run_that_failed_is_named(made, tmp_path):
+@pytest.mark.parametrize("name", ["A8", "M1", "M9"])
+def test_a_block_is_published_whole_and_beside_nothing_of_other_settings(name, made, tmp_path):
+    """Nine runs of A8 in ten; none of M1; M9, whose task is published with other settings."""
+    made("here", *range(4))
+    options = argparse.Namespace(results=tmp_path / "here", mirror=None, device="cpu", cores=1)
+    block = next(block for block in TOOL["BLOCKS"] if block.name == name)
     with pytest.raises(UserError) as raised:
-        keep(made("first", 2, **FAILED), tmp_path / "begun")
-    assert raised.value.file is not None and RUN.format(2) in str(raised.value.file)
+        TOOL["publish"](block, made("here"), options)
+    first = {"A8": "physionet_extrapolation/ace_latent_ode-n20/seed0", "M1": "pmnist/lstm-n128/seed0"}
+    assert raised.value.key == first.get(name, "pmnist_dtriv")

@@ -1,7 +1,7 @@
 """Start or continue the runs of docs/evidence/PLAN.md, block by block, in its order.
 
     nice python tools/plan_runs.py --results DIRECTORY [--cores N] [--mirror DIRECTORY] [--only BLOCK ...]
-    python tools/plan_runs.py --results DIRECTORY --commands [--device cuda] | xargs -d '\\n' -n 1 -P 4 sh -c
+    python tools/plan_runs.py --results DIRECTORY --commands [--only BLOCK ...] | xargs -d '\\n' -n 1 -P 2 sh -c
     python tools/plan_runs.py --results DIRECTORY --keep ../hidden-dynamics/docs/evidence/begun
     python tools/plan_runs.py --results DIRECTORY --publish BLOCK [--mirror DIRECTORY]
 
@@ -9,15 +9,18 @@ The first runs them: one thread a run, N at a time. What is there already stays,
 kept in docs/evidence/begun, or published, is not trained again. Work from a clone of its own, at a commit that stays.
 Results, data and checkpoints are below DIRECTORY.
 
-The second does so without Snakemake, where the data are prepared; M9 to its first end, epoch 50.
+The second prints the trainings that are left, to be run from here without Snakemake, where the data are prepared: of M9
+those to its first end, epoch 50. With --device cuda, N of them share a GPU.
 
-The third keeps the records of the runs that have finished, for another machine: one archive for each task. They are
-neither read nor judged before their block is whole.
+The third keeps the records of the runs that have finished, for another machine, beside what is kept there: one archive
+for each task. They are neither read nor judged before their block is whole.
 
-The fourth, in a clone without results, publishes a block that is whole with what docs/evidence/paper has.
+The fourth, in a clone without results, publishes a block that is whole with what docs/evidence/paper has. M9 needs a
+publication of its own.
 """
 
 import argparse
+import contextlib
 import json
 import shlex
 import subprocess
@@ -29,14 +32,16 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # where the library is
 
+from hidden_dynamics.configuration import load, parse_settings  # noqa: E402
 from hidden_dynamics.errors import UserError, run_main  # noqa: E402
 from hidden_dynamics.publication.command import settings_of  # noqa: E402
-from hidden_dynamics.publication.restoring import RECORDS, Publication  # noqa: E402
+from hidden_dynamics.publication.restoring import METADATA, RECORDS, Publication, put_all_back, refusal  # noqa: E402
 from hidden_dynamics.results import archives  # noqa: E402
 from hidden_dynamics.results.run_files import RECORD  # noqa: E402
 
 PAPER = ROOT / "docs" / "evidence" / "paper"
-KEPT = [PAPER.parent / "begun", PAPER]
+BEGUN = PAPER.parent / "begun"
+Files = dict[str, bytes]  # of a record, by name
 HEAD = [
     "# How far the runs of the plan are",
     "",
@@ -72,22 +77,21 @@ BLOCKS = [  # A8 first: see the plan's changes
     Block("M6a", "copying_1k", CELLS, 190, 2000),  # of one
     *(Block("M9", "pmnist_dtriv", ["dtriv", "momentum_dtriv"], 170, epochs) for epochs in (50, 100, 150)),
 ]
+TASKS = list(dict.fromkeys(block.task for block in BLOCKS))
 
 
 def main() -> int:
-    """The code of the first Snakemake that did not end well, such as one that was interrupted; else 0."""
+    """The code of the first command that did not end well, such as a Snakemake that was interrupted; else 0."""
     options = parse()
-    results = options.results.resolve()
-    runs = results / "results" / "paper" / "runs"
+    runs = options.results.resolve() / "results" / "paper" / "runs"
     if options.publish:
-        (block, *_) = (block for block in BLOCKS if block.name == options.publish)
-        return publish(block, runs, options)
+        return publish(next(block for block in BLOCKS if block.name == options.publish), runs, options)
     if options.keep:
-        kept = keep(runs, options.keep)
-        print(f"{len(kept)} runs are kept in {options.keep}")
-        return 0
-    for kept in KEPT:
-        take_up(kept, runs)
+        kept, unusable = keep(runs, options.keep)
+        print(f"{len(kept)} runs are kept in {options.keep}", *(f"not kept: {why}" for why in unusable), sep="\n")
+        return int(bool(unusable))
+    for directory in (BEGUN, PAPER):
+        take_up(directory, runs)
     for block in BLOCKS:
         if options.only and block.name not in options.only:
             continue
@@ -113,7 +117,7 @@ def trainings(block: Block, runs: Path, options: argparse.Namespace) -> list[lis
     """The commands of the runs that have not finished."""
     given = ["--config", json.dumps(settings(block, options)), "--threads", "1"]
     first = next(one for one in BLOCKS if one.name == block.name)
-    left = [run.split("/") for run in block.runs() if block is first and not (runs / run / RECORD).is_file()]
+    left = [run.split("/") for run in block.runs() if block is first and not finished(runs / run)]
     train = ["python", "scripts/train.py", "--task", block.task]
     return [[*train, "--model", model, "--seed", seed.removeprefix("seed"), *given] for _, model, seed in left]
 
@@ -125,6 +129,7 @@ def settings(block: Block, options: argparse.Namespace) -> dict[str, Any]:
     return {
         "scale": "paper",
         "device": options.device,
+        "runs_per_gpu": options.cores,
         "results": str(results / "results"),
         "data": {"directory": str(results / "data"), "mirror": mirror},
         "overrides": {"tasks": {block.task: training} if training else {}},
@@ -136,23 +141,49 @@ def planned() -> list[str]:
     return list(dict.fromkeys(run for block in BLOCKS for run in block.runs()))
 
 
-def keep(runs: Path, directory: Path) -> list[str]:
-    """Write the records of the runs that have finished, here or where they were kept, and are not published; their
-    ids. A `UserError` where one failed."""
-    records, published = dict[str, dict[str, bytes]](), held(PAPER)
+def keep(runs: Path, directory: Path) -> tuple[list[str], list[str]]:
+    """Write the records of the runs that have finished, here or as they are kept there, and are not published beside.
+
+    Returns:
+        The runs that are kept now; why others, which have a record here, are not.
+
+    Raises:
+        UserError: the directory has a publication.
+    """
+    if (directory / METADATA).exists():
+        raise UserError(f"{directory} is a publication: name another directory.", directory)
+    published, records, unusable = held(directory.parent / PAPER.name), held(directory), list[str]()
     for run in planned():
-        for place in (runs / run / archives.KEPT, runs / run):  # the latter may be the longer one
-            if (place / RECORD).is_file() and run not in published:
-                records[run] = archives.files_of_run(place)
+        try:
+            records[run] = longest(records.get(run), finished(runs / run))
+        except UserError as error:
+            unusable.append(str(error))
+    records = {run: files for run, files in records.items() if files and run not in published}
     packed = {f"{RECORDS}/{name}": content for name, content in archives.archives(records).items()}
     archives.write(directory, packed | {"README.md": about(published | records).encode()})
-    for archive in directory.glob(f"{RECORDS}/*"):
-        if f"{RECORDS}/{archive.name}" not in packed:  # its runs have been published since
-            archive.unlink()
-    return list(records)
+    for archive in {directory / RECORDS / f"{task}.tar.xz" for task in TASKS}:
+        if f"{RECORDS}/{archive.name}" not in packed:  # all its runs have been published since
+            archive.unlink(missing_ok=True)
+    return list(records), unusable
 
 
-def about(records: Mapping[str, Mapping[str, bytes]]) -> str:
+def finished(directory: Path) -> Files:
+    """The files of a run that has finished, or whose record was put there; of both those of more epochs; none where
+    there are neither. A `UserError` where it failed, or a file was altered."""
+    places = (directory / archives.KEPT, directory)
+    return longest(*(archives.files_of_run(place) for place in places if (place / RECORD).is_file()))
+
+
+def longest(*records: Files | None) -> Files:
+    """Those of most epochs; none of none."""
+    return max(filter(None, records), key=epochs, default={})
+
+
+def epochs(files: Files) -> float:
+    return json.loads(files[RECORD])["spec"]["training"]["epochs"] if files else 0
+
+
+def about(records: Mapping[str, Files]) -> str:
     """How far each block is."""
     rows = list[str]()
     for block in {block.name: block for block in BLOCKS}.values():  # of M9 to its last epoch
@@ -163,14 +194,23 @@ def about(records: Mapping[str, Mapping[str, bytes]]) -> str:
 
 
 def publish(block: Block, runs: Path, options: argparse.Namespace) -> int:
-    """Publish a whole block with what is published at the papers' settings; the exit code of what did not end well."""
-    given = [f"{name}={json.dumps(value)}" for name, value in published_with(block, options).items()]
-    restore = ["python", "scripts/restore.py", str(PAPER), "--config", json.dumps(published_with(block, options))]
-    if code := subprocess.run(restore, cwd=ROOT).returncode:
-        return code
+    """Publish a block with what is published at the papers' settings; the exit code of what did not end well.
+
+    Nothing is trained: a `UserError` where a run of the block has not finished, or one of its or of those that are
+    published is not of this code.
+    """
+    given = published_with(block, options)
+    configuration, publication = load(parse_settings(json.dumps(given))), Publication(PAPER)
+    records = dict(publication.runs()) | {run: finished(runs / run) for run in block.runs()}
+    for run, files in records.items():
+        why = refusal(configuration, run, json.loads(files[RECORD]), ROOT) if files else "not finished"
+        if why:
+            raise UserError(f"{run} is {why}: nothing is published.", key=run)
+    put_all_back(publication, ROOT, configuration)
     for run in block.runs():
-        archives.write(ROOT / "results" / "paper" / "runs" / run / archives.KEPT, archives.files_of_run(runs / run))
-    make = ["snakemake", "evidence", "--cores", str(options.cores), "--config", *given]
+        archives.write(ROOT / "results" / "paper" / "runs" / run / archives.KEPT, records[run])
+    settings = [f"{name}={json.dumps(value)}" for name, value in given.items()]
+    make = ["snakemake", "evidence", "--cores", str(options.cores), "--config", *settings]
     return subprocess.run(make, cwd=ROOT).returncode
 
 
@@ -187,19 +227,23 @@ def published_with(block: Block, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def take_up(directory: Path, runs: Path) -> list[str]:
-    """Put what is kept beside the runs, of which their jobs then make their files, where specification, code and data
-    are the same; the ids of the runs that had nothing yet."""
-    records = held(directory)
-    new = [run for run in records if not (runs / run / archives.KEPT).exists()]
-    for run in new:
-        archives.write(runs / run / archives.KEPT, records[run])
+    """Put what is kept beside the runs that have less, of which their jobs then make their files, where specification,
+    code and data are the same; the ids of these runs."""
+    new = list[str]()
+    for run, files in held(directory).items():
+        here: Files = {}
+        with contextlib.suppress(UserError):  # of a run that failed, or was altered, nothing is there
+            here = finished(runs / run)
+        if epochs(files) > epochs(here):
+            archives.write(runs / run / archives.KEPT, files)
+            new.append(run)
     return new
 
 
-def held(directory: Path) -> dict[str, dict[str, bytes]]:
+def held(directory: Path) -> dict[str, Files]:
     """The files of the planned runs that are kept or published in a directory, by run and name."""
-    records: dict[str, dict[str, bytes]] = {run: {} for run in planned()}
-    for task in dict.fromkeys(block.task for block in BLOCKS):
+    records: dict[str, Files] = {run: {} for run in planned()}
+    for task in TASKS:
         archive = directory / RECORDS / f"{task}.tar.xz"
         files = archives.unpacked(archive.read_bytes(), archives.RUNS, archive) if archive.is_file() else {}
         for path, content in files.items():

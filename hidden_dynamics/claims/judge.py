@@ -119,7 +119,8 @@ def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis 
     claims = list(zip(standings, results, strict=True))  # a test that was begun is in the family, whatever it shows
     family = [test for standing, tests in claims if standing.entry.dagger and not standing.reason for test in tests]
     if not evidence.configuration.scale.directions:
-        family += [Result() for standing, _ in claims if standing.absent and standing.entry.begun]
+        begun = [standing.entry for standing in standings if standing.reason and standing.entry.begun]
+        family += [Result() for entry in begun for _ in entry.subjects]
     p = [1.0 if test.p is None else test.p for test in family]
     adjusted = holm(p) if analysis.adjustment == "Holm" or not p else [float(q) for q in false_discovery_control(p)]
     by_test = {id(test): q for test, q in zip(family, adjusted, strict=True) if test.p is not None}

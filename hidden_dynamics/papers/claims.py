@@ -108,7 +108,7 @@ class ClaimEntry(Entry):
         by_epoch: a first part of the paper's own schedule answers the claim, if it has as many epochs.
         control: a model with the subject's scale and no momentum.
         dagger: whether the test is one of the paper's family in docs/evidence/PLAN.md.
-        begun: the plan's runs of it have begun: where they are not here, its test is in the family all the same.
+        begun: the plan's runs of it have begun: where they do not answer here, its test is in the family all the same.
         plan: whether claim, test and rule are older than the first run.
         earlier: runs that are older than the plan.
         against_table: the paper's own table denies the claim.
@@ -151,6 +151,8 @@ class ClaimEntry(Entry):
             raise PydanticCustomError("printed", "expected either published or printed")
         if isinstance(self.at, Iteration) and self.metric != "train_loss":
             raise PydanticCustomError("at", "the loss at an iteration is a train_loss")
+        if self.begun and not self.dagger:
+            raise PydanticCustomError("begun", "only a test of the family (dagger) has begun")
         if self.kind != "better" and not all(isinstance(side, str | None) for side in (self.subject, self.reference)):
             raise PydanticCustomError("one", "only a claim of kind better has several models on a side")
         return self
