@@ -112,6 +112,8 @@ def test_without_snakemake_the_runs_that_are_left_are_trained_by_the_same_settin
     made("here", 0, 1)
     options = ["--results", str(tmp_path / "here"), "--device", "cuda", "--commands", "--only", "A8", "M9"]
     monkeypatch.setattr("sys.argv", ["", *options])
+    for place in ("BEGUN", "PAPER"):  # nothing is kept
+        monkeypatch.setitem(TOOL["main"].__globals__, place, tmp_path)
     assert TOOL["main"]() == 0
     lines = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
     left = [(model, str(seed)) for seed in range(5) for model in ("latent_ode-n20", "ace_latent_ode-n20")]
