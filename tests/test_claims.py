@@ -118,7 +118,6 @@ def test_a_paper_is_a_directory_with_claims_and_its_name_may_have_digits(tmp_pat
         ({"id": "first one"}, "claims.0.id"),
         ({"plan": "maybe"}, "claims.0.plan"),
         ({"begun": True, "dagger": False}, "claims.0"),
-        ({"kind": "similar"}, "claims.0"),  # without a margin
         ({"kind": "identity"}, "claims.0"),  # without a measurement
         ({"task": None}, "claims.0"),
         ({"printed": "a picture"}, "claims.0"),  # beside a table

@@ -16,8 +16,6 @@ from hidden_dynamics.results.evidence import Evidence, with_floors
 from hidden_dynamics.results.measured import Features
 from hidden_dynamics.results.run_files import ITEMS, RECORD, with_checksums
 
-BROKEN = {"broken": {"lstm": "it turns round the batch"}}
-
 
 @pytest.fixture
 def paper(configured, tmp_path):
@@ -60,8 +58,6 @@ def two(configuration, subject, reference, **about):
         ((98.02, 98.0), {}, {"dagger": False}, Outcome.OPEN),
         ((11.35, 10.0), {}, {}, Outcome.UNLEARNED),  # the better one is as good as the majority class
         ((99.0, 11.35), {}, {}, Outcome.REPRODUCED),  # the one behind need not have learned
-        ((99.0, 98.0), {}, BROKEN, Outcome.BARRED),
-        ((98.0, 99.0), {}, BROKEN, Outcome.CONTRADICTED),  # it is ahead, though broken
         ((99.0, 98.0), {}, {"against_table": True}, Outcome.BARRED),
         ((98.02, 98.0), {}, {"against_table": True}, Outcome.INCONCLUSIVE),
         ((99.0, 98.0), {"diverged": ((4,), ())}, {}, Outcome.INCONCLUSIVE),  # no run of the winner may have failed
@@ -108,20 +104,6 @@ def test_the_better_of_the_references_counts_and_the_weaker_of_the_subjects(pape
 
 
 # ----------------------------------------------------------------------------------------------------- Other questions
-
-
-@pytest.mark.parametrize(
-    "mean, outcome", [(98.0, Outcome.REPRODUCED), (99.0, Outcome.CONTRADICTED), (98.5, Outcome.INCONCLUSIVE)]
-)
-def test_similar_is_within_the_margin(paper, mean, outcome):
-    (verdict,) = judged(paper, two(paper, mean, 98.0), claim(kind="similar", margin=0.5))
-    assert verdict.outcome is outcome
-
-
-def test_similar_asks_learning_and_whole_runs_of_both(paper):
-    alike = claim(kind="similar", margin=0.5)
-    assert judged(paper, two(paper, 11.6, 11.35), alike)[0].outcome is Outcome.UNLEARNED
-    assert judged(paper, two(paper, 98.1, 98.0, diverged=((), (4,))), alike)[0].outcome is Outcome.INCONCLUSIVE
 
 
 def test_parameters_are_counted_whatever_the_training(short):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from hidden_dynamics.claims.statistics import Estimate, Sample, equivalence, holm, paired, welch
+from hidden_dynamics.claims.statistics import Estimate, Sample, holm, paired, welch
 from hidden_dynamics.data.folds import folds
 
 ALPHA = 0.05
@@ -51,14 +51,6 @@ def test_a_number_without_error_leaves_the_t_of_one_sample_and_no_spread_no_test
     alone, theirs = welch([Sample.of(one), Sample(0.5, 0.0, math.inf)]), stats.ttest_1samp(one, 0.5)
     assert (alone.p(), alone.degrees) == (pytest.approx(theirs.pvalue), 2)
     assert difference([1.1, 1.1], [0.1 + 1.0, 1.1]) is None and paired([[1.1, 2.3, 3.7], [0.1, 1.3, 2.7]]) is None
-
-
-@pytest.mark.parametrize("margin, within", [(1.0, True), (0.2, False)])
-def test_equivalence_is_two_one_sided_tests(margin, within):
-    """Of 0.5 ± 0.1 with 8 degrees of freedom: inside the larger p of both ends, outside the smaller, doubled."""
-    ends = [stats.t.sf((margin - 0.5) / 0.1, 8), stats.t.sf((margin + 0.5) / 0.1, 8)]
-    p = max(ends) if within else 2 * stats.t.sf((0.5 - margin) / 0.1, 8)
-    assert equivalence(Estimate(0.5, 0.1, 8), margin) == (within, pytest.approx(p))
 
 
 # ----------------------------------------------------------------------------------------------------------- Families

@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, refused
 
 from hidden_dynamics.configuration import equal_code
-from hidden_dynamics.configuration.equal_code import Equal, equals_of, tried_at
+from hidden_dynamics.configuration.equal_code import Equal, equals_of
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.publication.restoring import Publication
 from hidden_dynamics.results.run_files import disagreement
@@ -53,14 +53,12 @@ def listed(tmp_path, monkeypatch):
 HEADER = ",".join(Equal._fields)
 
 
-def test_code_is_equal_over_several_steps_and_the_note_names_their_commits(listed):
+def test_code_is_equal_over_several_steps(listed):
     assert equals_of("c") == {"c"}  # without a list
     listed(f"{HEADER}\na,b,1,2,mnist/lstm,x\nb,c,2,3,mnist/lstm,x\nb,d,2,4,mnist/lstm,\nc,b,3,5,mnist/lstm,x\n")
     assert equals_of("c") == {"a", "b", "c"}
     assert equals_of("d") == {"a", "b", "c", "d"}
     assert equals_of("e") == {"e"}
-    assert tried_at(["a"]) == ["2", "3", "5"]  # not at 4, where nothing was trained
-    assert tried_at(["d", "e"]) == []
 
 
 @pytest.mark.parametrize("text", ["", "old,new\na,b\n", f"{HEADER}\na,b\n", f"{HEADER}\na,b,1,2,x,y,z\n"])

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.equal_code import equals_of, tried_at
+from hidden_dynamics.configuration.equal_code import equals_of
 from hidden_dynamics.configuration.runs import code_of, resampled
 from hidden_dynamics.papers.deviations import Ran, data_text, deviations, is_resized, original_of
 from hidden_dynamics.papers.published import within_sentence
@@ -72,15 +72,12 @@ def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
 def runs_note(runs: Sequence[RunRecord | Features]) -> str:
     """Seeds, devices, precisions, commits and variants of runs: "Seeds: 0, 1. Trained on: cpu. ... Variants ..."
 
-    A + after a commit stands for changes that were not committed. Runs by earlier code that is taken for today's are so
-    by trial trainings (published/equal_code.csv).
+    A + after a commit stands for changes that were not committed.
     """
     seeds = sorted({run.seed for run in runs})
     devices, precisions = ({getattr(run, name) for run in runs} for name in ("device", "precision"))
     commits = sorted({f"{run.commit[:10]}{'+' * run.commit.endswith('+')}" for run in runs if run.commit})
-    tried = ", ".join(tried_at({run.code for run in runs if isinstance(run, RunRecord)}))
-    equal = f"; equal to the bit in trial trainings at {tried}" if tried else ""
-    code = f" Code: commit {', '.join(commits)}{equal}." if commits else ""
+    code = f" Code: commit {', '.join(commits)}." if commits else ""
     return (
         f"Seeds: {', '.join(map(str, seeds))}. Trained on: {'; '.join(sorted(devices))}. Precision: "
         f"{', '.join(sorted(precisions))}.{code} {variants_note(run.variants for run in runs)}"

@@ -139,20 +139,20 @@ def _evaluation(standing: Standing, analysis: Analysis) -> At:
 
 def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> tuple[Outcome, str]:
     """The outcome of a claim, and its reason."""
-    entry, supports = standing.entry, result.supports
+    entry, supports, ahead = standing.entry, result.supports, result.ahead
     official = not standing.deviations and (entry.dagger or entry.kind in EXACT)
     undecided = Outcome.INCONCLUSIVE if official else Outcome.OPEN
     if standing.reason:
         return Outcome.NOT_RUN, standing.reason
     if supports is None:
         return undecided, result.reason
-    if idle := [side for side in result.ahead if side.learned is False]:
-        return Outcome.UNLEARNED, f"{idle[0].label} is ahead, and not shown to beat {idle[0].baseline}"
+    if ahead and ahead.learned is False:
+        return Outcome.UNLEARNED, f"{ahead.label} is ahead, and not shown to beat {ahead.baseline}"
     p = result.p if p_adjusted is None else p_adjusted
     if p is not None and p >= ALPHA:
         return undecided, ""
-    if failed := [side for side in result.ahead if side.failed]:
-        return undecided, _without(failed[0])
+    if ahead and ahead.failed:
+        return undecided, _without(ahead)
     if barred := _barred(entry, result):
         return Outcome.BARRED, barred
     if official:
@@ -161,15 +161,11 @@ def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> 
 
 
 def _barred(entry: ClaimEntry, result: Result) -> str:
-    """The reason why a claim that is decided has no verdict: the paper's own table denies it, or the side behind is
-    known to be broken, or has runs that did not finish."""
+    """The reason why a claim that is decided has no verdict: the paper's own table denies it, or the side behind has
+    runs that did not finish."""
     if entry.against_table:
         return "the paper’s own table denies the claim"
-    behind = [
-        (case.model, side) for case, side in zip(result.cases, result.sides, strict=True) if side in result.behind
-    ]
-    broken = [f"{side.label}: {entry.broken[model]}" for model, side in behind if model in entry.broken]
-    return next(iter([*broken, *(_without(side) for _, side in behind if side.failed)]), "")
+    return next((_without(side) for side in result.behind if side.failed), "")
 
 
 def _without(side: Values) -> str:
@@ -216,7 +212,7 @@ def _applies(claim: Judged, other: Judged, analysis: Analysis) -> bool:
 def _has_evaluations(standing: Standing) -> bool:
     """Whether a claim is of one evaluation among others."""
     entry = standing.entry
-    return entry.kind in ("better", "similar") and not entry.measurement and not isinstance(standing.at, Iteration)
+    return entry.kind == "better" and not entry.measurement and not isinstance(standing.at, Iteration)
 
 
 # -------------------------------------------------------------------------------------------------------- The verdict

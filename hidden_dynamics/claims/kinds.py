@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.claims.comparison import Values, estimates, of_shared_seeds, values_of
-from hidden_dynamics.claims.statistics import Estimate, equivalence
+from hidden_dynamics.claims.statistics import Estimate
 from hidden_dynamics.configuration.runs import Case, seeds_are_blocks
 from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_definitions
 from hidden_dynamics.results.curves import triangular_moving_average
@@ -68,7 +68,7 @@ class Result:
         supports: whether it points the claim's way; None where nothing can be said, and `reason` says why.
         estimate: the subject's mean less the reference's.
         p: two-sided; None where nothing is tested, or nothing is left to chance.
-        ahead: the sides that have to have learned; no run of theirs may have failed.
+        ahead: the side that has to have learned; no run of its may have failed. None of what is exact.
         tests: how many there were to choose from.
     """
 
@@ -80,12 +80,12 @@ class Result:
     estimate: Estimate | None = None
     p: float | None = None
     test: str = ""
-    ahead: Sequence[Values] = ()
+    ahead: Values | None = None
     tests: int = 0
 
     @property
     def behind(self) -> Sequence[Values]:
-        return [side for side in self.sides if not any(side is other for other in self.ahead)]
+        return [side for side in self.sides if side is not self.ahead]
 
     @property
     def weakness(self) -> float:
@@ -132,12 +132,8 @@ def compared(
     test, estimate = tests[-1 if analysis.other_test else 0]
     way = -1 if entry.kind == "faster" else sides[0].sign
     leader = sides[0] if estimate.value * way > 0 else sides[1]
-    if entry.kind == "similar":
-        within, p = equivalence(estimate, float(entry.margin or 0))
-        test = f"{test}, two one-sided tests within {entry.margin:g}"
-        return replace(result, supports=within, estimate=estimate, p=p, test=test, ahead=sides if within else [leader])
     supports = leader is sides[0]
-    return replace(result, supports=supports, estimate=estimate, p=estimate.p(), test=test, ahead=[leader])
+    return replace(result, supports=supports, estimate=estimate, p=estimate.p(), test=test, ahead=leader)
 
 
 def count(evidence: Evidence, entry: ClaimEntry) -> Result:

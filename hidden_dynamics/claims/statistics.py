@@ -1,8 +1,5 @@
-"""The rules by which a claim is decided: numbers in, numbers out.
-
-In the order in which they are asked: how far two samples lie apart (Welch's t, or the paired t), whether that is within
-a margin (two one-sided tests), the adjustment over a family.
-"""
+"""The rules by which a claim is decided, numbers in, numbers out: how far two samples lie apart (Welch's t, or the
+paired t), the adjustment over a family."""
 
 import math
 from collections.abc import Sequence
@@ -52,12 +49,12 @@ class Estimate:
     error: float
     degrees: float
 
-    def t(self, null: float = 0.0) -> float:
-        return (self.value - null) / self.error
+    def t(self) -> float:
+        return self.value / self.error
 
-    def p(self, null: float = 0.0) -> float:
+    def p(self) -> float:
         """Two-sided."""
-        return float(2 * stdtr(self.degrees, -abs(self.t(null))))
+        return float(2 * stdtr(self.degrees, -abs(self.t())))
 
     def p_above(self) -> float:
         """One-sided, of a value that is not above 0."""
@@ -99,22 +96,6 @@ def paired(values: Sequence[ArrayLike], overlap: float = 0.0) -> Estimate | None
     if not sample.std > 4 * EPS * max(float(np.abs(arrays).max()), 1e-300):  # what rounding leaves is no spread
         return None
     return Estimate(sample.mean, math.sqrt(sample.variance), sample.n - 1)
-
-
-def equivalence(estimate: Estimate, margin: float) -> tuple[bool, float]:
-    """(whether the estimate is within the margin, p of the test of that side).
-
-    Within: two one-sided tests (Schuirmann 1987); p is the larger of theirs, not doubled. A true difference of the
-    margin or more is called within it with a chance of the level at most. Outside: the smaller p, doubled, because
-    either end of the margin may be passed; as the margin goes to 0, this is the two-sided t test of 0.
-
-    Args:
-        margin: in the units of the estimate, above 0.
-    """
-    inner = (abs(estimate.value) - margin) / estimate.error
-    if inner < 0:
-        return True, float(stdtr(estimate.degrees, inner))
-    return False, float(2 * stdtr(estimate.degrees, -inner))
 
 
 # ----------------------------------------------------------------------------------------------------------- Families

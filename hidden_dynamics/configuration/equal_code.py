@@ -5,7 +5,6 @@ tools/attest.py writes a line where trial trainings by both codes agree to the b
 
 import csv
 import functools
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from hidden_dynamics.errors import UserError
@@ -49,14 +48,3 @@ def equals_of(code: str) -> frozenset[str]:
         codes.add(new)
         waiting += [line.old for line in all_equal() if line.new == new and line.old not in codes]
     return frozenset(codes)
-
-
-def tried_at(codes: Iterable[str]) -> list[str]:
-    """The commits at which trial trainings found code equal to what later code became, in one step or several."""
-    lines, waiting = set[Equal](), [*codes]
-    while waiting:
-        old = waiting.pop()
-        steps = {line for line in all_equal() if line.old == old} - lines
-        lines |= steps
-        waiting += [line.new for line in steps]
-    return sorted({line.new_commit for line in lines if line.result})

@@ -5,7 +5,6 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from markupsafe import Markup
 from PIL import Image
@@ -18,13 +17,18 @@ from hidden_dynamics.errors import UserError
 Files = Mapping[str, bytes]  # by path
 
 
-class DrawnTable(BaseModel):
-    """A table as hidden_dynamics.artifacts.tables.json_text writes it; a column is (group, name)."""
+class Drawn(BaseModel):
+    """A table or figure as hidden_dynamics.artifacts.tables and .sheet write it beside its other files.
 
-    title: str
-    columns: list[tuple[str, str]]
-    rows: list[list[str]]
+    Attributes:
+        columns: of a table, (group, name) each.
+        instead: the sentence in place of a figure's picture.
+    """
+
     notes: list[str]
+    columns: list[tuple[str, str]] = []
+    rows: list[list[str]] = []
+    instead: str = ""
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -38,30 +42,18 @@ class DrawnTable(BaseModel):
         return groups if any(name for name, _ in groups) else []
 
 
-class DrawnFigure(BaseModel):
-    """A figure as hidden_dynamics.artifacts.sheet.save writes it; `instead` is the sentence in place of a picture."""
-
-    heading: str
-    instead: str
-    notes: list[str]
-
-
 @dataclass(frozen=True)
 class Section:
     """A table or a figure on the page.
 
     Attributes:
-        table: None of a figure.
         picture: that of a figure which has one; else "".
-        instead: a sentence where there is none.
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
     """
 
     artifact: Artifact
-    table: DrawnTable | None
+    drawn: Drawn
     picture: Markup
-    instead: str
-    notes: Sequence[str]
     stand_ins: Mapping[str, Sequence[str]]
 
     @property
@@ -102,28 +94,16 @@ def section_of(artifact: Artifact, root: Path, published: Files | None) -> Secti
         UserError: a rendered file is missing or damaged.
     """
     replaced = stand_ins(artifact.configuration, dict.fromkeys(cell.task for cell in artifact.cases()))
-    if artifact.form == "table":
-        table = drawn_table(artifact, root)
-        return Section(artifact, table, Markup(), "", table.notes, replaced)
-    figure = drawn_figure(artifact, root)
-    picture = Markup() if figure.instead else picture_of(artifact, root, published)
-    return Section(artifact, None, picture, figure.instead, figure.notes, replaced)
+    drawn = drawn_of(artifact, root)
+    has_picture = artifact.form == "figure" and not drawn.instead
+    return Section(artifact, drawn, picture_of(artifact, root, published) if has_picture else Markup(), replaced)
 
 
-def drawn_table(artifact: Artifact, root: Path) -> DrawnTable:
-    return _read(root / artifact.configuration.paths.table(artifact.name, "json"), DrawnTable)
-
-
-def drawn_figure(artifact: Artifact, root: Path) -> DrawnFigure:
-    return _read(root / artifact.configuration.paths.figure(artifact.name, "json"), DrawnFigure)
-
-
-Drawn = TypeVar("Drawn", DrawnTable, DrawnFigure)
-
-
-def _read(path: Path, drawn: type[Drawn]) -> Drawn:
+def drawn_of(artifact: Artifact, root: Path) -> Drawn:
+    """What was drawn of an artifact; a `UserError` where its file is missing or damaged."""
+    path = root / next(file for file in artifact.files() if file.endswith(".json"))
     try:
-        return drawn.model_validate_json(path.read_bytes())
+        return Drawn.model_validate_json(path.read_bytes())
     except (FileNotFoundError, ValidationError) as error:
         what = "missing" if isinstance(error, FileNotFoundError) else "not what is written here: remove it"
         raise UserError(f"{path} is {what}: run snakemake again, which makes it.", file=path) from None

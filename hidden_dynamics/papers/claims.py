@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from hidden_dynamics.configuration import Configuration, Entry, known, read_yaml, typed
 from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Case
-from hidden_dynamics.configuration.schema import Positive, Size, Text, Whole
+from hidden_dynamics.configuration.schema import Size, Text, Whole
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import PUBLISHED
 
@@ -21,11 +21,9 @@ CLAIMS, DEFINITIONS = "claims.yaml", "definitions.yaml"
 MOST = 12  # claims of a paper: what a reader remembers of it
 Share = Annotated[float, Field(gt=0, lt=1)]
 ModelNames = str | Annotated[list[str], Field(min_length=1)]
-Kind = Literal["better", "similar", "faster", "identity", "count"]
-COMPARED = ("task", "metric", "subject", "reference")
+Kind = Literal["better", "faster", "identity", "count"]
 NEEDS: dict[str, tuple[str, ...]] = {  # the keys that an entry of a kind needs beside those of all
-    "better": COMPARED,
-    "similar": (*COMPARED, "margin"),
+    "better": ("task", "metric", "subject", "reference"),
     "faster": ("task", "subject", "reference"),
     "identity": ("measurement",),
     "count": ("task", "subject", "reference"),
@@ -103,7 +101,6 @@ class ClaimEntry(Entry):
         reference: of several models the best counts.
         size: the paper's; a pair is the subject's and the reference's.
         metric: with `measurement`, of what is measured beside the runs for that table or figure.
-        margin: of `similar`, in the unit that is shown.
         at: the evaluation whose number counts.
         by_epoch: a first part of the paper's own schedule answers the claim, if it has as many epochs.
         control: a model with the subject's scale and no momentum.
@@ -112,7 +109,6 @@ class ClaimEntry(Entry):
         plan: whether claim, test and rule are older than the first run.
         earlier: runs that are older than the plan.
         against_table: the paper's own table denies the claim.
-        broken: models that are known to be broken, or have not finished, and how.
         remark: on the test set, or the patients.
     """
 
@@ -128,7 +124,6 @@ class ClaimEntry(Entry):
     size: Size | Annotated[list[Whole], Field(min_length=2, max_length=2)] | None = None
     metric: str | None = None
     measurement: str | None = None
-    margin: Positive | None = None
     at: Literal["reported", "last"] | Iteration = "reported"
     by_epoch: Whole | None = None
     control: str | None = None
@@ -139,7 +134,6 @@ class ClaimEntry(Entry):
     critic: Critic | None = None
     earlier: list[Earlier] = []
     against_table: bool = False
-    broken: dict[str, Text] = {}
     remark: Text = ""
 
     @model_validator(mode="after")
