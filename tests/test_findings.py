@@ -48,6 +48,7 @@ VERDICTS = [
     verdict("A2", Outcome.NOT_RUN, reason="no runs", logs_difference=-0.02, logs_low=-0.1, decimals=2),
     verdict("A3", Outcome.NOT_RUN, reason="no runs"),
     verdict("B1", Outcome.BARRED, "a3rd", reason="Broken.", **EFFECT, **RAN),
+    verdict("B2", Outcome.NOT_RUN, "a3rd", reason="after 2 of 150 epochs", **EFFECT, **RAN),  # its numbers stand there
 ]
 BESIDE = [verdict("A2", Outcome.OPEN, deviations="small", **EFFECT), verdict("A3", Outcome.NOT_RUN)]
 

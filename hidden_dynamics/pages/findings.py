@@ -85,8 +85,8 @@ def exploratory_sentence(configuration: Configuration, root: Path) -> str:
     q = [float(row["q"]) for row in rows if row["q"]]
     clear = sum(value < FALSE for value in q)
     return (
-        f"{len(rows)} rows of tables are compared with their baselines, {len(q)} by a test: {clear} have "
-        f"q < {FALSE}, the share of false ones to be expected. None is a verdict."
+        f"{len(rows)} rows of tables are compared with their baselines, {len(q)} by a test: {clear} have q < {FALSE}, "
+        "of which at most this share is expected to be false. None is a verdict."
     )
 
 
@@ -167,7 +167,9 @@ def _named(name: str, text: str) -> str:
 def _judged(verdict: Verdict) -> str:
     agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses} agree"
     part = verdict.part if verdict.outcome.of_the_paper else ""
-    return "; ".join(filter(None, (f"{verdict.outcome.value} {part}".strip(), agree, PLANNED[verdict.plan])))
+    unjudged = verdict.outcome is Outcome.NOT_RUN and verdict.difference is not None  # numbers that answer no claim
+    outcome = "not judged" if unjudged else verdict.outcome.value
+    return "; ".join(filter(None, (f"{outcome} {part}".strip(), agree, PLANNED[verdict.plan])))
 
 
 COLUMNS: dict[str, Callable[[Verdict], str]] = {  # "": our own runs, headed by their scale
