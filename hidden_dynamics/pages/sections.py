@@ -18,7 +18,7 @@ Files = Mapping[str, bytes]  # by path
 
 
 class Drawn(BaseModel):
-    """A table or figure as hidden_dynamics.artifacts.tables and .sheet write it beside its other files.
+    """What was drawn, as hidden_dynamics.artifacts.tables or .sheet writes it beside the other files.
 
     Attributes:
         columns: of a table, (group, name) each.
@@ -40,6 +40,17 @@ class Drawn(BaseModel):
             else:
                 groups.append((name, 1))
         return groups if any(name for name, _ in groups) else []
+
+
+class DrawnTable(Drawn):
+    title: str
+    columns: list[tuple[str, str]]
+    rows: list[list[str]]
+
+
+class DrawnFigure(Drawn):
+    heading: str
+    instead: str
 
 
 @dataclass(frozen=True)
@@ -102,8 +113,9 @@ def section_of(artifact: Artifact, root: Path, published: Files | None) -> Secti
 def drawn_of(artifact: Artifact, root: Path) -> Drawn:
     """What was drawn of an artifact; a `UserError` where its file is missing or damaged."""
     path = root / next(file for file in artifact.files() if file.endswith(".json"))
+    form = DrawnTable if artifact.form == "table" else DrawnFigure
     try:
-        return Drawn.model_validate_json(path.read_bytes())
+        return form.model_validate_json(path.read_bytes())
     except (FileNotFoundError, ValidationError) as error:
         what = "missing" if isinstance(error, FileNotFoundError) else "not what is written here: remove it"
         raise UserError(f"{path} is {what}: run snakemake again, which makes it.", file=path) from None
