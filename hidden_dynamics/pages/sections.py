@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from markupsafe import Markup
 from PIL import Image
@@ -17,18 +18,13 @@ from hidden_dynamics.errors import UserError
 Files = Mapping[str, bytes]  # by path
 
 
-class Drawn(BaseModel):
-    """What was drawn, as hidden_dynamics.artifacts.tables or .sheet writes it beside the other files.
+class DrawnTable(BaseModel):
+    """A table as hidden_dynamics.artifacts.tables.json_text writes it; a column is (group, name)."""
 
-    Attributes:
-        columns: of a table, (group, name) each.
-        instead: the sentence in place of a figure's picture.
-    """
-
+    title: str
+    columns: list[tuple[str, str]]
+    rows: list[list[str]]
     notes: list[str]
-    columns: list[tuple[str, str]] = []
-    rows: list[list[str]] = []
-    instead: str = ""
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -42,15 +38,12 @@ class Drawn(BaseModel):
         return groups if any(name for name, _ in groups) else []
 
 
-class DrawnTable(Drawn):
-    title: str
-    columns: list[tuple[str, str]]
-    rows: list[list[str]]
+class DrawnFigure(BaseModel):
+    """A figure as hidden_dynamics.artifacts.sheet.save writes it; `instead` is the sentence in place of a picture."""
 
-
-class DrawnFigure(Drawn):
     heading: str
     instead: str
+    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -58,13 +51,17 @@ class Section:
     """A table or a figure on the page.
 
     Attributes:
+        table: None of a figure.
         picture: that of a figure which has one; else "".
+        instead: a sentence where there is none.
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
     """
 
     artifact: Artifact
-    drawn: Drawn
+    table: DrawnTable | None
     picture: Markup
+    instead: str
+    notes: Sequence[str]
     stand_ins: Mapping[str, Sequence[str]]
 
     @property
@@ -105,17 +102,28 @@ def section_of(artifact: Artifact, root: Path, published: Files | None) -> Secti
         UserError: a rendered file is missing or damaged.
     """
     replaced = stand_ins(artifact.configuration, dict.fromkeys(cell.task for cell in artifact.cases()))
-    drawn = drawn_of(artifact, root)
-    has_picture = artifact.form == "figure" and not drawn.instead
-    return Section(artifact, drawn, picture_of(artifact, root, published) if has_picture else Markup(), replaced)
+    if artifact.form == "table":
+        table = drawn_table(artifact, root)
+        return Section(artifact, table, Markup(), "", table.notes, replaced)
+    figure = drawn_figure(artifact, root)
+    picture = Markup() if figure.instead else picture_of(artifact, root, published)
+    return Section(artifact, None, picture, figure.instead, figure.notes, replaced)
 
 
-def drawn_of(artifact: Artifact, root: Path) -> Drawn:
-    """What was drawn of an artifact; a `UserError` where its file is missing or damaged."""
-    path = root / next(file for file in artifact.files() if file.endswith(".json"))
-    form = DrawnTable if artifact.form == "table" else DrawnFigure
+def drawn_table(artifact: Artifact, root: Path) -> DrawnTable:
+    return _read(root / artifact.configuration.paths.table(artifact.name, "json"), DrawnTable)
+
+
+def drawn_figure(artifact: Artifact, root: Path) -> DrawnFigure:
+    return _read(root / artifact.configuration.paths.figure(artifact.name, "json"), DrawnFigure)
+
+
+Drawn = TypeVar("Drawn", DrawnTable, DrawnFigure)
+
+
+def _read(path: Path, drawn: type[Drawn]) -> Drawn:
     try:
-        return form.model_validate_json(path.read_bytes())
+        return drawn.model_validate_json(path.read_bytes())
     except (FileNotFoundError, ValidationError) as error:
         what = "missing" if isinstance(error, FileNotFoundError) else "not what is written here: remove it"
         raise UserError(f"{path} is {what}: run snakemake again, which makes it.", file=path) from None
