@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from hidden_dynamics.artifacts.base import Artifact, BesidePublished
+from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.notes import scale_note, title_of
 from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, TextRow, interval_text, number, p_text, signed
 from hidden_dynamics.configuration.runs import Case
@@ -66,7 +66,7 @@ class Score:
             "published_lead": self.published_lead,
         }
 
-    def texts(self, artifact: BesidePublished, published: str = "", *remarks: str) -> dict[str, str]:
+    def texts(self, artifact: Artifact, published: str = "", *remarks: str) -> dict[str, str]:
         """The cells, by heading: `published` as it is shown, where more is said of it, and `remarks` on our number."""
         decimals, baseline = artifact.configuration.metrics[self.metric].decimals, artifact.published.baseline
         printed = value_text(self.printed.value, self.printed.std, decimals) if self.printed else ABSENT
@@ -80,7 +80,7 @@ class Score:
         }
 
 
-def score_of(artifact: BesidePublished, evidence: Evidence, case: Case, metric: str, ours: Statistics) -> Score:
+def score_of(artifact: Artifact, evidence: Evidence, case: Case, metric: str, ours: Statistics) -> Score:
     """A case, of which `ours` are the metric's statistics, beside its published number and its baseline."""
     from hidden_dynamics.claims.comparison import compare  # SciPy
 
@@ -118,7 +118,7 @@ def results_of(evidence: Evidence, case: Case) -> Results:
     return evidence.of(case) or [row for row in evidence.features if row.case == case]
 
 
-def baseline_of(artifact: BesidePublished, case: Case) -> Case | None:
+def baseline_of(artifact: Artifact, case: Case) -> Case | None:
     """The case that another one is held to, if it is shown: of its task and, unless the paper compares across sizes, of
     its size."""
     across = artifact.published.content.get("across_sizes")
@@ -182,7 +182,7 @@ def lead_text(lead: "Comparison | None", decimals: int, adjusted: float = math.n
 
 
 def table(
-    artifact: BesidePublished,
+    artifact: Artifact,
     evidence: Evidence,
     rows: Sequence[TextRow],
     data: Sequence[Record],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished, InPanels
+from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, InPanels
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
 from hidden_dynamics.artifacts.tables import number
@@ -48,8 +48,8 @@ class Settings(ArtifactSettings):
     panels: Annotated[list[PanelSettings], Field(min_length=1)]
 
 
-class Ablation(BesidePublished, InPanels):
-    Settings = Settings
+class Ablation(InPanels):
+    settings: Settings
     summarised = True
     with_extras = False  # the grids are of the paper's models alone
 

@@ -50,8 +50,8 @@ class Settings(ArtifactSettings):
     rows: Annotated[list[Contrasts], Field(min_length=1)]
 
 
-class ContrastTable(Artifact[Settings]):
-    Settings = Settings
+class ContrastTable(Artifact):
+    settings: Settings
     form = "table"
     summarised = True
     with_extras = False  # they have no control

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
+from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.sheet import page, style
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.data import copying
@@ -24,7 +24,7 @@ NOTE = (
 )
 
 
-class CopyingExample(Artifact[ArtifactSettings]):
+class CopyingExample(Artifact):
     origin = "It is drawn from the generated data itself."
 
     def shown(self) -> list[Case]:

@@ -97,7 +97,7 @@ class Settings(ArtifactSettings):
 
 
 class Curves(InPanels):
-    Settings = Settings
+    settings: Settings
     summarised = True
     run_files = ("metrics.csv", "train_loss.npy")
     floored = True

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from hidden_dynamics.artifacts.kinds.silhouette_table import (
     WITHOUT,
     Featured,
-    FeaturedSettings,
     features_notes,
     measured_features,
 )
@@ -34,7 +33,7 @@ AREA = 14_000  # square typographical points of all dots of a panel
 NOTHING = "No picture is drawn: no model has features to map."
 
 
-class Embedding(Featured[FeaturedSettings]):
+class Embedding(Featured):
     """A figure of image features, which asks for nothing more than they do."""
 
 

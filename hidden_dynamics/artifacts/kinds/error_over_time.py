@@ -54,8 +54,8 @@ class Settings(SideBySideSettings):
     note: str
 
 
-class ErrorOverTime(SideBySide[Settings]):
-    Settings = Settings
+class ErrorOverTime(SideBySide):
+    settings: Settings
     summarised = True
     run_files = (PREDICTIONS,)
     floored = True

@@ -69,8 +69,8 @@ class Settings(ArtifactSettings):
         return rows
 
 
-class Forest(Artifact[Settings]):
-    Settings = Settings
+class Forest(Artifact):
+    settings: Settings
     summarised = True
     with_extras = False
 

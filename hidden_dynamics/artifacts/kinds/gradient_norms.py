@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts.base import SideBySide
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import page, style, write_instead
 from hidden_dynamics.configuration.runs import GRADIENTS
@@ -29,8 +29,7 @@ NOTE = "The first seed. Colours go up to {:g}, which 99 % of the norms are below
 NOTHING = "No picture is drawn: no run recorded a gradient."
 
 
-class GradientNorms(SideBySide[SideBySideSettings]):
-    Settings = SideBySideSettings
+class GradientNorms(SideBySide):
     summarised = True
     run_files = (GRADIENTS,)
     with_extras = False  # the heat maps are of the paper's models alone

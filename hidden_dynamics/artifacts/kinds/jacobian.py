@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
+from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.sheet import legend_entry, page, style
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.results.evidence import Evidence
@@ -34,7 +34,7 @@ PRODUCTS = {"product": "Eq. 11", "claimed": "Eq. 13"}
 EQUAL = 1e-9  # of the vectors' length: what rounding in float64 may take
 
 
-class Jacobian(Artifact[ArtifactSettings]):
+class Jacobian(Artifact):
     measured = "jacobian"
     origin = "It is computed from untrained cells."
 

@@ -39,8 +39,8 @@ class Settings(ArtifactSettings):
     rows: dict[str, list[Size]] = {}
 
 
-class LogsTable(Artifact[Settings]):
-    Settings = Settings
+class LogsTable(Artifact):
+    settings: Settings
     form = "table"
     summarised = True
     run_files = ("metrics.csv",)
