@@ -149,8 +149,9 @@ class Artifact(ABC):
             known(metric, self.configuration.metrics, "metric", where)
 
     def chosen_metrics(self) -> list[str]:
-        """The metrics that its settings name."""
-        return []
+        """The metrics that its settings name, themselves or in an entry of their rows or panels."""
+        parts = [self.settings, *getattr(self.settings, "rows", ()), *getattr(self.settings, "panels", ())]
+        return list(dict.fromkeys(part.metric for part in parts if hasattr(part, "metric")))
 
     def deviations(self) -> list[str]:
         """The deviations of its own settings from the paper, in words, beside those of its runs."""

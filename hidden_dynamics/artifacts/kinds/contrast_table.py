@@ -66,9 +66,6 @@ class ContrastTable(Artifact):
     def shown(self) -> list[Case]:
         return list(dict.fromkeys(case for _, cases in self.contrasts() for case in cases.values()))
 
-    def chosen_metrics(self) -> list[str]:
-        return [row.metric for row in self.settings.rows]
-
     def pairs(self) -> Iterator[tuple[Case, Case, str]]:
         shown = self.cases()
         yield from (pair for pair in self.tests() if {*pair[:2]} <= {*shown})

@@ -33,11 +33,10 @@ class CopyingExample(Artifact):
 
 def draw(artifact: CopyingExample, evidence: Evidence) -> "Page":
     """The paper's example: A = {1, 2, 3, 4}, K = 5, L = 20."""
-    import pandas
-
     subtitle = f"alphabet {{1, 2, 3, 4}}, K = {len(WORD)}, L = {BLANKS}"
     (inputs,), (targets,) = copying.sequences(np.array([WORD], np.uint8), BLANKS, ALPHABET)
-    data = pandas.DataFrame({"step": np.arange(1, len(inputs) + 1), "input": inputs, "output": targets})
+    symbols = enumerate(zip(inputs, targets, strict=True), 1)
+    data = [{"step": step, "input": given, "output": answer} for step, (given, answer) in symbols]
     with style():
         figure, body = page(artifact.settings, subtitle, width=9.6, height=1.4, notes=[NOTE], data=data)
         draw_sequences(body.subplots(), inputs, targets)

@@ -47,7 +47,6 @@ from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
@@ -140,7 +139,7 @@ def draw(artifact: Curves, evidence: Evidence) -> "Page":
             notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
             handles=[*model_entries(runs, styles), *mark_entries(panels), *baseline_entries(names)],
             instead="" if any(panel.curves for panel in panels) else NOTHING,
-            data=frame_of(panels),
+            data=rows_of(panels),
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
@@ -194,11 +193,9 @@ def panel_of(artifact: Curves, settings: PanelSettings, evidence: Evidence) -> P
     return Panel(settings, runs, curves, published, scores, logged, x_limits, limits)
 
 
-def frame_of(panels: Sequence[Panel]) -> "pandas.DataFrame":
+def rows_of(panels: Sequence[Panel]) -> list[dict[str, Any]]:
     """A row for each point that is drawn: the panel, the model and the kind of line, x, the mean with its band or the
     seed's value; of a published number or a baseline without x."""
-    import pandas
-
     rows: list[dict[str, Any]] = []
     for panel in panels:
         place = {name: getattr(panel.settings, name) for name in ("task", "size", "split")}
@@ -207,7 +204,7 @@ def frame_of(panels: Sequence[Panel]) -> "pandas.DataFrame":
             rows += points_of(replace(log, model=model), "authors", **place)
         rows += [{**place, "line": "published", "model": model, "mean": of} for model, of in panel.published.items()]
         rows += [{**place, "line": name, "mean": score} for name, score in panel.baselines.items()]
-    return pandas.DataFrame(rows)
+    return rows
 
 
 def in_dots(curves: Sequence[Curve]) -> bool:

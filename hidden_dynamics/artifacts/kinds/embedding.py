@@ -22,7 +22,6 @@ from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import Features
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
 
     from hidden_dynamics.artifacts.sheet import Page
@@ -96,16 +95,13 @@ def shape_of(maps: Iterable[NDArray]) -> float:
     return min(1.0, max([0.5, *(height / width for width, height in spans if width)]))
 
 
-def points_of(maps: Mapping[str, NDArray], labels: NDArray, names: Sequence[str]) -> "pandas.DataFrame":
+def points_of(maps: Mapping[str, NDArray], labels: NDArray, names: Sequence[str]) -> list[dict[str, object]]:
     """A row for each image of each model."""
-    import pandas
-
-    classes = [names[label] for label in labels]
-    frames = [
-        pandas.DataFrame({"model": model, "image": range(len(xy)), "class": classes, "x": xy[:, 0], "y": xy[:, 1]})
-        for model, xy in maps.items()
+    return [
+        {"model": model, "image": image, "class": names[label], "x": x, "y": y}
+        for model, points in maps.items()
+        for image, (label, (x, y)) in enumerate(zip(labels, points, strict=True))
     ]
-    return pandas.concat(frames) if frames else pandas.DataFrame()
 
 
 def draw_map(ax: "Axes", row: Features, labels: NDArray, points: NDArray | None, shape: float) -> None:

@@ -27,7 +27,6 @@ from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import FEWEST, mean_band, mean_scores
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
 
     from hidden_dynamics.artifacts.sheet import Page
@@ -60,9 +59,6 @@ class ErrorOverTime(SideBySide):
     run_files = (PREDICTIONS,)
     floored = True
 
-    def chosen_metrics(self) -> list[str]:
-        return [self.settings.metric]
-
 
 def draw(artifact: ErrorOverTime, evidence: Evidence) -> "Page":
     """A `UserError` where a file is missing or damaged."""
@@ -84,7 +80,7 @@ def draw(artifact: ErrorOverTime, evidence: Evidence) -> "Page":
             notes=figure_notes(configuration, runs, settings.note, reported_note(configuration, runs)),
             handles=[*model_entries(runs, styles), *baseline_entries(scores)],
             instead="" if lines else NOTHING,
-            data=frame_of(lines, by_row, scores),
+            data=rows_of(lines, by_row, scores),
         )
         axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
         axes[0].set_title("\n".join(title), linespacing=1.3)
@@ -165,18 +161,15 @@ def lines_of(configuration: Configuration, made: Sequence[tuple[RunRecord, Array
     return lines
 
 
-def frame_of(
+def rows_of(
     lines: Sequence[Curve], by_row: Mapping[str, tuple[NDArray, NDArray]], scores: Mapping[str, float]
-) -> "pandas.DataFrame":
+) -> list[dict[str, object]]:
     """A row for each point that is drawn, over time and over row numbers, and for each baseline."""
-    import pandas
-
     rows: list[dict[str, object]] = [point for line in lines for point in points_of(line, axis="time")]
     for model, points in by_row.items():
         place = {"axis": "row", "model": model, "line": "first seed"}
         rows += [{**place, "x": x, "mean": mean} for x, mean in zip(*points, strict=True)]
-    rows += [{"axis": "time", "line": name, "mean": score} for name, score in scores.items()]
-    return pandas.DataFrame(rows)
+    return rows + [{"axis": "time", "line": name, "mean": score} for name, score in scores.items()]
 
 
 def draw_over_time(ax: "Axes", lines: Sequence[Curve], styles: Styles, scores: Mapping[str, float]) -> None:

@@ -20,7 +20,6 @@ from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.evidence import Evidence
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
 
     from hidden_dynamics.artifacts.sheet import Page
@@ -82,9 +81,6 @@ class Forest(Artifact):
     def shown(self) -> list[Case]:
         return list(dict.fromkeys(case for one, other, _ in self.pairs() for case in (one, other)))
 
-    def chosen_metrics(self) -> list[str]:
-        return list(dict.fromkeys(row.metric for row in self.settings.rows))
-
 
 def pairs_of(row: Row) -> list[tuple[Case, Case]]:
     """(case, the one that it is compared with)."""
@@ -109,7 +105,7 @@ def draw(artifact: Forest, evidence: Evidence) -> "Page":
             notes=figure_notes(configuration, runs, NOTE),
             handles=[legend_entry(UNLEARNED, ls="none", **LOOKS[True])] if unlearned else [],
             instead="" if drawn else NOTHING,
-            data=frame_of(drawn),
+            data=[data_of(comparison) for comparison in drawn],
         )
         if drawn:
             heights = [len(texts) + 0.2 for texts in lines.values()]
@@ -156,19 +152,15 @@ def lines_of(evidence: Evidence, comparisons: "Sequence[Comparison]") -> Lines:
     return lines
 
 
-def frame_of(comparisons: "Sequence[Comparison]") -> "pandas.DataFrame":
-    """A row for each comparison, from the top."""
-    import pandas
-
-    columns = ["task", "metric", "size", "model", "other", "lead", "low", "high", "p", "test", "n", "other_n"]
-    rows = [
-        (
-            *(each.one.task, each.metric, each.one.size, each.one.model, each.other.model),
-            *(each.difference, each.low, each.high, each.p, each.test, *each.n, each.unlearned, each.failed),
-        )
-        for each in comparisons
-    ]
-    return pandas.DataFrame(rows, columns=[*columns, "unlearned", "failed"])
+def data_of(comparison: "Comparison") -> dict[str, object]:
+    """The row for programs."""
+    one, other, numbers = comparison.one, comparison.other, ("low", "high", "p", "test")
+    return {
+        **{"task": one.task, "metric": comparison.metric, "size": one.size, "model": one.model, "other": other.model},
+        **{"lead": comparison.difference} | {name: getattr(comparison, name) for name in numbers},
+        **{"n": comparison.n[0], "other_n": comparison.n[1]},
+        **{"unlearned": comparison.unlearned, "failed": comparison.failed},
+    }
 
 
 def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: float) -> None:

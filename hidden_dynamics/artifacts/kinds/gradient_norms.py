@@ -16,7 +16,6 @@ from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
 
@@ -56,7 +55,7 @@ def draw(artifact: GradientNorms, evidence: Evidence) -> "Page":
             height=4.0,
             notes=figure_notes(configuration, runs, NOTE.format(highest)),
             instead="" if norms.size else NOTHING,
-            data=frame_of(recordings),
+            data=rows_of(recordings),
         )
         axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
         for ax, recording in zip(axes, recordings, strict=True):
@@ -98,18 +97,15 @@ def colour_limit(norms: NDArray) -> float:
     return float(f"{math.ceil(high / unit) * unit:.2g}")
 
 
-def frame_of(recordings: Sequence[Recording]) -> "pandas.DataFrame":
+def rows_of(recordings: Sequence[Recording]) -> list[dict[str, object]]:
     """A row for each iteration and step; of more than `MOST_ROWS` every n-th of both."""
-    import pandas
-
     every = math.ceil(math.sqrt(sum(recording.norms.size for recording in recordings) / MOST_ROWS)) or 1
-    frames = []
-    for recording in recordings:
-        norms = recording.norms[::every, ::every]
-        iterations, steps = recording.iterations[::every], np.arange(recording.norms.shape[1])[::every]
-        columns = {"iteration": iterations.repeat(steps.size), "step": np.tile(steps, iterations.size)}
-        frames.append(pandas.DataFrame({"model": recording.run.model, **columns, "norm": norms.ravel()}))
-    return pandas.concat(frames)
+    return [
+        {"model": recording.run.model, "iteration": iteration, "step": step, "norm": norm}
+        for recording in recordings
+        for iteration, norms in list(zip(recording.iterations, recording.norms, strict=True))[::every]
+        for step, norm in list(enumerate(norms))[::every]
+    ]
 
 
 def draw_norms(ax: "Axes", recording: Recording, colours: "Colormap", norm: "Normalize") -> None:

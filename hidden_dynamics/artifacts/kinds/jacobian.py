@@ -60,7 +60,7 @@ def draw(artifact: Jacobian, evidence: Evidence) -> "Page":
             notes=[_equal_note(list(cells.values())), *NOTES],
             handles=[legend_entry(label, **look) for label, look in LINES.values()],
             table=table.to_markdown(index=False, disable_numparse=True),
-            data=pandas.DataFrame([norms.model_dump() for norms in evidence.gradients]),
+            data=[norms.model_dump() for norms in evidence.gradients],
         )
         axes = body.subplots(len(cores), len(filters), sharex=True, sharey="row", squeeze=False)
         for (core, name), steps in cells.items():
