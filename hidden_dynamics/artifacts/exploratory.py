@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import scipy
+
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.claims.comparison import Comparison, compare
 from hidden_dynamics.results.evidence import Evidence
@@ -24,7 +26,6 @@ def comparisons_of(artifacts: Iterable[Artifact], evidence: Evidence) -> "pandas
     q is Benjamini and Hochberg's, over all comparisons that have a p; the evidence is of all runs.
     """
     import pandas
-    from scipy.stats import false_discovery_control
 
     shown = {pair: artifact.name for artifact in reversed([*artifacts]) for pair in artifact.pairs()}
     pairs = {pair: compare(evidence, *pair) for pair in reversed(shown)}
@@ -36,7 +37,7 @@ def comparisons_of(artifacts: Iterable[Artifact], evidence: Evidence) -> "pandas
     table = pandas.DataFrame(rows, columns=list(COLUMNS))
     tested = table["p"].notna()
     table["q"] = math.nan
-    table.loc[tested, "q"] = false_discovery_control(table.loc[tested, "p"].astype(float))
+    table.loc[tested, "q"] = scipy.stats.false_discovery_control(table.loc[tested, "p"].astype(float))
     return table
 
 

@@ -12,6 +12,7 @@ from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import Look, legend_entry, page, style
 from hidden_dynamics.artifacts.tables import interval_text, signed
+from hidden_dynamics.claims.comparison import Comparison, compare
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Metric, Size
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hidden_dynamics.artifacts.sheet import Page
-    from hidden_dynamics.claims.comparison import Comparison
 
 MOST = 20  # comparisons
 LINE = 0.21  # inches from line to line
@@ -117,13 +117,11 @@ def draw(artifact: Forest, evidence: Evidence) -> "Page":
 
 
 # By measure, its lines from the top: a heading, or a label with its comparison.
-Lines = Sequence[tuple[str, "Comparison | None"]]
+Lines = Sequence[tuple[str, Comparison | None]]
 
 
-def panels_of(artifact: Forest, evidence: Evidence) -> "dict[str, list[Comparison]]":
+def panels_of(artifact: Forest, evidence: Evidence) -> dict[str, list[Comparison]]:
     """By measure, the comparisons of which both sides have a value: tasks as listed, the largest lead of each first."""
-    from hidden_dynamics.claims.comparison import compare  # SciPy
-
     tasks, panels = artifact.tasks(), {}
     for row in artifact.settings.rows:
         measure = row.measure or artifact.configuration.metrics[row.metric].title
@@ -136,7 +134,7 @@ def panels_of(artifact: Forest, evidence: Evidence) -> "dict[str, list[Compariso
     return panels
 
 
-def lines_of(evidence: Evidence, comparisons: "Sequence[Comparison]") -> Lines:
+def lines_of(evidence: Evidence, comparisons: Sequence[Comparison]) -> Lines:
     """Under the task's title, with data other than the paper's and N, which models are compared."""
     lines: list[tuple[str, Comparison | None]] = []
     for task in dict.fromkeys(comparison.one.task for comparison in comparisons):
@@ -152,7 +150,7 @@ def lines_of(evidence: Evidence, comparisons: "Sequence[Comparison]") -> Lines:
     return lines
 
 
-def data_of(comparison: "Comparison") -> dict[str, object]:
+def data_of(comparison: Comparison) -> dict[str, object]:
     """The row for programs."""
     one, other, numbers = comparison.one, comparison.other, ("low", "high", "p", "test")
     return {
@@ -185,7 +183,7 @@ def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: flo
     ax.spines["left"].set_visible(False)
 
 
-def text_of(comparison: "Comparison", metric: Metric) -> str:
+def text_of(comparison: Comparison, metric: Metric) -> str:
     """The lead with its interval, "+2.0 (−1.4 to +5.3)": with two digits of the interval's width."""
     width = comparison.high - comparison.low
     decimals = max(metric.decimals, min(1 - math.floor(math.log10(width)), 6)) if width > 0 else metric.decimals
