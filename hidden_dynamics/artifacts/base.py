@@ -97,12 +97,18 @@ class Artifact(ABC):
         """The table or figure of its evidence, by `draw(artifact, evidence)` of its kind's module.
 
         That stands beside the class and is sought by the module's name, so that what only lists artifacts is not made
-        again where a drawing changes.
+        again where a drawing changes. A figure is drawn in the style of all figures.
 
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
-        return importlib.import_module(type(self).__module__).draw(self, evidence)
+        draw = importlib.import_module(type(self).__module__).draw
+        if self.form == "table":
+            return draw(self, evidence)
+        from hidden_dynamics.artifacts import sheet  # which imports this module
+
+        with sheet.style():
+            return draw(self, evidence)
 
     def evidence(self, root: Path) -> Evidence:
         """What it is drawn from: its runs' records and its measurements; their files are relative to `root`."""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, InPanels
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
 from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.entries import mistake
@@ -26,8 +26,6 @@ from hidden_dynamics.results.seeds import best, mean_scores
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
-
-    from hidden_dynamics.artifacts.sheet import Page
 
 NAIVE = "†"
 NAMES = {"mu": "momentum μ", "s": "step size s"}
@@ -86,26 +84,25 @@ class Panel:
     squares: Sequence[Mapping[str, Any]]
 
 
-def draw(artifact: Ablation, evidence: Evidence) -> "Page":
+def draw(artifact: Ablation, evidence: Evidence) -> "sheet.Page":
     """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below. A `UserError`
     where nothing is published for a panel."""
     configuration = artifact.configuration
     panels = [panel_of(artifact, evidence, settings) for settings in artifact.panels]
     runs = [run for panel in panels for run in panel.runs]
     grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, runs),
-            width=max(6.8, PANEL_WIDTH * len(panels)),
-            height=6.6,
-            notes=figure_notes(configuration, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
-            data=[square for panel in panels for square in panel.squares],
-        )
-        for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
-            draw_grid(above, panel, "ours")
-            draw_grid(below, panel, "published")
-            describe(above, below, configuration, panel)
+    figure, body = sheet.page(
+        artifact.settings,
+        subtitle_of(configuration, runs),
+        width=max(6.8, PANEL_WIDTH * len(panels)),
+        height=6.6,
+        notes=figure_notes(configuration, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
+        data=[square for panel in panels for square in panel.squares],
+    )
+    for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
+        draw_grid(above, panel, "ours")
+        draw_grid(below, panel, "published")
+        describe(above, below, configuration, panel)
     return figure
 
 
@@ -157,7 +154,7 @@ def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
     if values.count():
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02, aspect=25)
         if bar.ax.get_yscale() == "log":
-            plain_numbers(bar.ax.yaxis)
+            sheet.plain_numbers(bar.ax.yaxis)
 
 
 def ours_text(square: Mapping[str, Any], decimals: int) -> str:
@@ -176,7 +173,7 @@ def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] |
     if colour is None:
         ax.bar(x, 1, 1, y - 0.5, fc="white", ec="0.7", hatch="////", lw=0, gid="hatch")
         look["bbox"] = {"fc": "white", "ec": "none", "pad": 1.5}
-    elif luminance(colour) < 0.45:
+    elif sheet.luminance(colour) < 0.45:
         look["color"] = "white"
     ax.text(x, y, text, **look)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
 from hidden_dynamics.artifacts.lines import (
     baseline_entries,
@@ -27,16 +28,6 @@ from hidden_dynamics.artifacts.lines import (
     points_of,
 )
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import (
-    Look,
-    Styles,
-    legend_entry,
-    line_styles,
-    page,
-    plain_numbers,
-    style,
-    write_instead,
-)
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Number, Size, Whole
@@ -50,10 +41,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from hidden_dynamics.artifacts.sheet import Page
-
 BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
-LOGGED: Look = {"color": "0.5"}  # of the authors' own losses
+LOGGED: sheet.Look = {"color": "0.5"}  # of the authors' own losses
 TITLE = 66  # characters in a line of a panel's title
 NOTHING = "No picture is drawn: no run has a loss."
 
@@ -121,35 +110,34 @@ class Curves(InPanels):
         return logs
 
 
-def draw(artifact: Curves, evidence: Evidence) -> "Page":
+def draw(artifact: Curves, evidence: Evidence) -> "sheet.Page":
     """One panel per configured panel, a line per model, one legend. A `UserError` where a file of a run is missing or
     damaged."""
     configuration = artifact.configuration
     panels = [panel_of(artifact, settings, evidence) for settings in artifact.panels]
-    runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, evidence.runs)
+    runs, styles = [run for panel in panels for run in panel.runs], sheet.line_styles(configuration, evidence.runs)
     names = list(dict.fromkeys(name for panel in panels for name in panel.baselines))
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, runs),
-            width=9.6 if columns == 2 else 6.8,
-            height=3.1 * rows,
-            notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
-            handles=[*model_entries(runs, styles), *mark_entries(panels), *baseline_entries(names)],
-            instead="" if any(panel.curves for panel in panels) else NOTHING,
-            data=rows_of(panels),
-        )
-        axes = body.subplots(rows, columns, squeeze=False).ravel()
-        for ax, panel in zip(axes, panels, strict=False):
-            (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, styles, names)
-            if not panel.curves:
-                write_instead(ax)
-            describe(ax, configuration, panel)
-        for ax in axes[len(panels) :]:
-            ax.set_axis_off()
-        body.align_ylabels([ax for ax in axes if ax.get_ylabel()])
+    figure, body = sheet.page(
+        artifact.settings,
+        subtitle_of(configuration, runs),
+        width=9.6 if columns == 2 else 6.8,
+        height=3.1 * rows,
+        notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
+        handles=[*model_entries(runs, styles), *mark_entries(panels), *baseline_entries(names)],
+        instead="" if any(panel.curves for panel in panels) else NOTHING,
+        data=rows_of(panels),
+    )
+    axes = body.subplots(rows, columns, squeeze=False).ravel()
+    for ax, panel in zip(axes, panels, strict=False):
+        (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, styles, names)
+        if not panel.curves:
+            sheet.write_instead(ax)
+        describe(ax, configuration, panel)
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
+    body.align_ylabels([ax for ax in axes if ax.get_ylabel()])
     return figure
 
 
@@ -247,7 +235,7 @@ def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
     return values[np.isfinite(values)]
 
 
-def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
+def draw_lines(ax: "Axes", panel: Panel, styles: sheet.Styles, names: Sequence[str]) -> None:
     """Scales, curves, baselines, published final values, limits."""
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
@@ -269,7 +257,7 @@ def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         ax.set_xlim(*padded(places, panel.settings.x_scale))
 
 
-def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
+def draw_dots(ax: "Axes", panel: Panel, styles: sheet.Styles, names: Sequence[str]) -> None:
     """A row per model: a dot per seed, their mean with its interval; below, in grey, what the authors logged."""
     ax.set_xscale(panel.settings.y_scale)
     if panel.settings.y_scale == "linear":
@@ -289,7 +277,7 @@ def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) ->
         ax.set_xlim(*panel.y_limits)
 
 
-def draw_dot(ax: "Axes", row: float, curve: Curve, look: Look) -> None:
+def draw_dot(ax: "Axes", row: float, curve: Curve, look: sheet.Look) -> None:
     """The mean of a single evaluation, where it has one, with its interval."""
     if np.isfinite(curve.low[0]):
         ax.plot([curve.low[0], curve.high[0]], [row, row], color=look["color"], lw=1, gid=f"band {curve.model}")
@@ -302,7 +290,7 @@ def mark_entries(panels: Sequence[Panel]) -> "list[Line2D]":
     published = {"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}
     marks = [published] if any(panel.published for panel in panels) else []
     marks += [{**LOGGED, "label": "authors’ logs"}] if any(panel.logged for panel in panels) else []
-    return [legend_entry(**mark) for mark in marks]
+    return [sheet.legend_entry(**mark) for mark in marks]
 
 
 def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
@@ -310,9 +298,9 @@ def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
     settings = panel.settings
     dots, loss = in_dots(panel.curves), settings.label or f"{settings.split.capitalize()} loss"
     if settings.y_scale == "log":
-        plain_numbers(ax.xaxis if dots else ax.yaxis)
+        sheet.plain_numbers(ax.xaxis if dots else ax.yaxis)
     if settings.x_scale == "log" and settings.against == "epoch" and not dots:
-        plain_numbers(ax.xaxis)
+        sheet.plain_numbers(ax.xaxis)
     places = " and ".join(dict.fromkeys(f"{curve.x[0]:g}" for curve in panel.curves if dots))
     ax.set_xlabel(f"{loss} at {settings.against} {places}" if dots else settings.against.capitalize())
     ax.set_ylabel("" if dots else loss)

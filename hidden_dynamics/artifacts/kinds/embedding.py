@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.kinds.silhouette_table import (
     WITHOUT,
     Featured,
@@ -15,7 +16,6 @@ from hidden_dynamics.artifacts.kinds.silhouette_table import (
     measured_features,
 )
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import STYLE, legend_entry, page, style, write_instead
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.evidence import Evidence
@@ -23,8 +23,6 @@ from hidden_dynamics.results.measured import Features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from hidden_dynamics.artifacts.sheet import Page
 
 COLUMNS = 3
 WIDTH = 3.1  # inches, of a panel
@@ -36,7 +34,7 @@ class Embedding(Featured):
     """A figure of image features, which asks for nothing more than they do."""
 
 
-def draw(artifact: Embedding, evidence: Evidence) -> "Page":
+def draw(artifact: Embedding, evidence: Evidence) -> "sheet.Page":
     """Panels side by side, one per model: the map of its first seed. A `UserError` where the features are not those of
     its runs, or their maps are missing or damaged."""
     rows, configuration = measured_features(artifact, evidence), artifact.configuration
@@ -51,25 +49,24 @@ def draw(artifact: Embedding, evidence: Evidence) -> "Page":
     )
     dot = {"linestyle": "", "marker": "o", "markersize": 5}
     classes = sorted(set(labels.tolist()))
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, first),
-            width=9.6,
-            height=(WIDTH * shape + 0.75) * lines + 0.2,
-            notes=figure_notes(configuration, first, *features_notes(settings, first), drawn),
-            handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in classes],
-            instead="" if maps else NOTHING,
-            data=points_of(maps, labels, names),
-        )
-        title = about(configuration, first, first[0].task_title)
-        body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
-        axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
-        for ax, row in zip(axes, first, strict=False):
-            draw_map(ax, row, labels, maps.get(row.model), shape)
-            describe(ax, configuration, row)
-        for ax in axes[len(first) :]:
-            ax.set_axis_off()
+    figure, body = sheet.page(
+        artifact.settings,
+        subtitle_of(configuration, first),
+        width=9.6,
+        height=(WIDTH * shape + 0.75) * lines + 0.2,
+        notes=figure_notes(configuration, first, *features_notes(settings, first), drawn),
+        handles=[sheet.legend_entry(names[label], color=f"C{label % 10}", **dot) for label in classes],
+        instead="" if maps else NOTHING,
+        data=points_of(maps, labels, names),
+    )
+    title = about(configuration, first, first[0].task_title)
+    body.suptitle("\n".join(title), fontsize=sheet.STYLE["axes.titlesize"])
+    axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
+    for ax, row in zip(axes, first, strict=False):
+        draw_map(ax, row, labels, maps.get(row.model), shape)
+        describe(ax, configuration, row)
+    for ax in axes[len(first) :]:
+        ax.set_axis_off()
     return figure
 
 
@@ -107,7 +104,7 @@ def points_of(maps: Mapping[str, NDArray], labels: NDArray, names: Sequence[str]
 def draw_map(ax: "Axes", row: Features, labels: NDArray, points: NDArray | None, shape: float) -> None:
     """The points in their classes' colours, or why there are none."""
     if points is None:
-        write_instead(ax, WITHOUT.get(row.status, "all features are the same"))
+        sheet.write_instead(ax, WITHOUT.get(row.status, "all features are the same"))
         return
     colours = [f"C{label % 10}" for label in labels]
     # Drawn in their own order: no class lies above the others.

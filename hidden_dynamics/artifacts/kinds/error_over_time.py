@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.lines import (
     baseline_entries,
@@ -18,7 +19,6 @@ from hidden_dynamics.artifacts.lines import (
     points_of,
 )
 from hidden_dynamics.artifacts.notes import about, figure_notes, reported_note, subtitle_of
-from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import PREDICTIONS, resampled
 from hidden_dynamics.results.curves import Curve
@@ -28,8 +28,6 @@ from hidden_dynamics.results.seeds import FEWEST, mean_band, mean_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from hidden_dynamics.artifacts.sheet import Page
 
 MOST_BINS = 12
 FEWEST_ENTRIES = 20  # of a run in a bin, on average
@@ -60,37 +58,36 @@ class ErrorOverTime(SideBySide):
     floored = True
 
 
-def draw(artifact: ErrorOverTime, evidence: Evidence) -> "Page":
+def draw(artifact: ErrorOverTime, evidence: Evidence) -> "sheet.Page":
     """A `UserError` where a file is missing or damaged."""
     configuration, settings, runs = artifact.configuration, artifact.settings, evidence.runs
     metric = configuration.metrics[settings.metric]
     read = [(run, run.files.predictions()) for run in runs if run.status == "finished"]
     made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
     lines = lines_of(configuration, made, metric.factor) if made else []
-    naive, styles = mean_scores(runs, settings.metric, metric.factor), line_styles(configuration, runs)
+    naive, styles = mean_scores(runs, settings.metric, metric.factor), sheet.line_styles(configuration, runs)
     scores = baselines(naive, runs, settings.metric, metric.sign, metric.factor)
     by_row = {run.model: blocks(arrays) for run, arrays in made if run.seed == runs[0].seed and settings.over_rows}
     title = about(configuration, runs, f"{runs[0].task_title}: mean squared error of observed entries")
-    with style():
-        figure, body = page(
-            settings,
-            subtitle_of(configuration, runs),
-            width=8.2,
-            height=6.4 if settings.over_rows else 3.6,
-            notes=figure_notes(configuration, runs, settings.note, reported_note(configuration, runs)),
-            handles=[*model_entries(runs, styles), *baseline_entries(scores)],
-            instead="" if lines else NOTHING,
-            data=rows_of(lines, by_row, scores),
-        )
-        axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
-        axes[0].set_title("\n".join(title), linespacing=1.3)
-        axes[0].set_xlabel(settings.time)
-        axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
-        if lines:
-            draw_over_time(axes[0], lines, styles, scores)
-        if settings.over_rows:
-            draw_over_rows(axes[1], by_row, styles)
-        body.align_ylabels(axes)
+    figure, body = sheet.page(
+        settings,
+        subtitle_of(configuration, runs),
+        width=8.2,
+        height=6.4 if settings.over_rows else 3.6,
+        notes=figure_notes(configuration, runs, settings.note, reported_note(configuration, runs)),
+        handles=[*model_entries(runs, styles), *baseline_entries(scores)],
+        instead="" if lines else NOTHING,
+        data=rows_of(lines, by_row, scores),
+    )
+    axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
+    axes[0].set_title("\n".join(title), linespacing=1.3)
+    axes[0].set_xlabel(settings.time)
+    axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
+    if lines:
+        draw_over_time(axes[0], lines, styles, scores)
+    if settings.over_rows:
+        draw_over_rows(axes[1], by_row, styles)
+    body.align_ylabels(axes)
     return figure
 
 
@@ -172,7 +169,7 @@ def rows_of(
     return rows + [{"axis": "time", "line": name, "mean": score} for name, score in scores.items()]
 
 
-def draw_over_time(ax: "Axes", lines: Sequence[Curve], styles: Styles, scores: Mapping[str, float]) -> None:
+def draw_over_time(ax: "Axes", lines: Sequence[Curve], styles: sheet.Styles, scores: Mapping[str, float]) -> None:
     """Each model's mean with its band or its runs' own lines; a wide band does not flatten the lines."""
     means = np.concatenate([values for line in lines for values in (line.mean, *line.seeds.values())])
     bands = np.concatenate([end for line in lines for end in (line.low, line.high)])
@@ -187,7 +184,7 @@ def draw_over_time(ax: "Axes", lines: Sequence[Curve], styles: Styles, scores: M
     ax.set_ylim(max(0.0, low), high)
 
 
-def draw_over_rows(ax: "Axes", by_row: Mapping[str, tuple[NDArray, NDArray]], styles: Styles) -> None:
+def draw_over_rows(ax: "Axes", by_row: Mapping[str, tuple[NDArray, NDArray]], styles: sheet.Styles) -> None:
     """Each model's mean over blocks of rows, of its run with the first seed."""
     ax.set_title("As in the paper: over row numbers, which its figure labels “Testing Time”")
     ax.set_xlabel("Number of the target’s row (rows sorted by series, then time)")

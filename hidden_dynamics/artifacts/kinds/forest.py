@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import Look, legend_entry, page, style
 from hidden_dynamics.artifacts.tables import interval_text, signed
 from hidden_dynamics.claims.comparison import Comparison, compare
 from hidden_dynamics.configuration import Entry
@@ -23,14 +23,12 @@ from hidden_dynamics.results.evidence import Evidence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hidden_dynamics.artifacts.sheet import Page
-
 MOST = 20  # comparisons
 LINE = 0.21  # inches from line to line
 WIDTH = 9.0  # inches
 LETTER = 5.2  # typographical points: the mean width of one
 # By whether the side that is ahead is not shown to have learned; Okabe and Ito's blue.
-LOOKS: dict[bool, Look] = {False: {"color": "#0072B2", "marker": "o"}, True: {"color": "0.65", "marker": "v"}}
+LOOKS: dict[bool, sheet.Look] = {False: {"color": "#0072B2", "marker": "o"}, True: {"color": "0.65", "marker": "v"}}
 UNLEARNED = "the model that is ahead is not shown to have learned"
 UNITS = {"one": "", "percent": " (points)"}
 NOTHING = "No picture is drawn: at this scale no two models that it compares both have a value."
@@ -88,7 +86,7 @@ def pairs_of(row: Row) -> list[tuple[Case, Case]]:
     return [(Case(row.task, model, row.size), Case(row.task, other, row.size)) for model, other in sides]
 
 
-def draw(artifact: Forest, evidence: Evidence) -> "Page":
+def draw(artifact: Forest, evidence: Evidence) -> "sheet.Page":
     """A panel for each measure, a heading for each task, its comparisons by lead."""
     configuration, panels = artifact.configuration, panels_of(artifact, evidence)
     drawn = [comparison for comparisons in panels.values() for comparison in comparisons]
@@ -96,23 +94,22 @@ def draw(artifact: Forest, evidence: Evidence) -> "Page":
     runs = [run for run in evidence.runs if run.case in shown]
     unlearned = any(comparison.unlearned for comparison in drawn)
     lines = {measure: lines_of(evidence, comparisons) for measure, comparisons in panels.items()}
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, runs),
-            width=WIDTH,
-            height=sum(LINE * len(texts) + 0.6 for texts in lines.values()),
-            notes=figure_notes(configuration, runs, NOTE),
-            handles=[legend_entry(UNLEARNED, ls="none", **LOOKS[True])] if unlearned else [],
-            instead="" if drawn else NOTHING,
-            data=[data_of(comparison) for comparison in drawn],
-        )
-        if drawn:
-            heights = [len(texts) + 0.2 for texts in lines.values()]
-            room = LETTER * max(len(label) for texts in lines.values() for label, comparison in texts if comparison)
-            axes = body.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-            for ax, (measure, texts) in zip(axes, lines.items(), strict=True):
-                draw_panel(ax, texts, measure, configuration.metrics[panels[measure][0].metric], room)
+    figure, body = sheet.page(
+        artifact.settings,
+        subtitle_of(configuration, runs),
+        width=WIDTH,
+        height=sum(LINE * len(texts) + 0.6 for texts in lines.values()),
+        notes=figure_notes(configuration, runs, NOTE),
+        handles=[sheet.legend_entry(UNLEARNED, ls="none", **LOOKS[True])] if unlearned else [],
+        instead="" if drawn else NOTHING,
+        data=[data_of(comparison) for comparison in drawn],
+    )
+    if drawn:
+        heights = [len(texts) + 0.2 for texts in lines.values()]
+        room = LETTER * max(len(label) for texts in lines.values() for label, comparison in texts if comparison)
+        axes = body.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for ax, (measure, texts) in zip(axes, lines.items(), strict=True):
+            draw_panel(ax, texts, measure, configuration.metrics[panels[measure][0].metric], room)
     return figure
 
 
