@@ -5,8 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
@@ -23,7 +22,6 @@ from hidden_dynamics.results.evidence import Evidence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 20  # comparisons
 LINE = 0.21  # inches from line to line
 WIDTH = 9.0  # inches
 LETTER = 5.2  # typographical points: the mean width of one
@@ -55,15 +53,6 @@ class Row(Entry):
 
 class Settings(ArtifactSettings):
     rows: Annotated[list[Row], Field(min_length=1)]
-
-    @field_validator("rows")
-    @classmethod
-    def _are_few(cls, rows: list[Row]) -> list[Row]:
-        number = sum(len(others) for row in rows for others in row.models.values())
-        if number > MOST:
-            about = {"most": MOST, "number": number}
-            raise PydanticCustomError("rows", "expected at most {most} comparisons, not {number}", about)
-        return rows
 
 
 class Forest(Artifact):
