@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.data import copying
 from hidden_dynamics.results.evidence import Evidence
 
@@ -24,9 +23,6 @@ NOTE = (
 
 class CopyingExample(Artifact):
     origin = "It is drawn from the generated data itself."
-
-    def shown(self) -> list[Case]:
-        return []
 
 
 def draw(artifact: CopyingExample, evidence: Evidence) -> "sheet.Page":

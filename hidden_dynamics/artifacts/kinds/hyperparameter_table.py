@@ -46,9 +46,6 @@ class HyperparameterTable(Artifact):
     form = "table"
     origin = "The numbers are the configuration's (config/tasks.yaml, config/models.yaml, the scale)."
 
-    def shown(self) -> list[Case]:
-        return []
-
     def check(self, where: str) -> None:
         for model in self.settings.models:
             known(model, self.configuration.models, "model", where)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import GradientNorm
 
@@ -35,9 +34,6 @@ EQUAL = 1e-9  # of the vectors' length: what rounding in float64 may take
 class Jacobian(Artifact):
     measured = "jacobian"
     origin = "It is computed from untrained cells."
-
-    def shown(self) -> list[Case]:
-        return []
 
 
 def draw(artifact: Jacobian, evidence: Evidence) -> "sheet.Page":
