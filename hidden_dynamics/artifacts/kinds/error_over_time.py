@@ -6,18 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts import sheet
+from hidden_dynamics.artifacts import lines, sheet
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.lines import (
-    baseline_entries,
-    baselines,
-    draw_across,
-    draw_line,
-    in_sight,
-    model_entries,
-    padded,
-    points_of,
-)
 from hidden_dynamics.artifacts.notes import about, figure_notes, reported_note, subtitle_of
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import PREDICTIONS, resampled
@@ -64,10 +54,11 @@ def draw(artifact: ErrorOverTime, evidence: Evidence) -> "sheet.Page":
     metric = configuration.metrics[settings.metric]
     read = [(run, run.files.predictions()) for run in runs if run.status == "finished"]
     made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
-    lines = lines_of(configuration, made, metric.factor) if made else []
+    curves = curves_of(configuration, made, metric.factor) if made else []
     naive, styles = mean_scores(runs, settings.metric, metric.factor), sheet.line_styles(configuration, runs)
-    scores = baselines(naive, runs, settings.metric, metric.sign, metric.factor)
+    scores = lines.baselines(naive, runs, settings.metric, metric.sign, metric.factor)
     by_row = {run.model: blocks(arrays) for run, arrays in made if run.seed == runs[0].seed and settings.over_rows}
+    across = lines.baseline_styles(scores)
     title = about(configuration, runs, f"{runs[0].task_title}: mean squared error of observed entries")
     figure, body = sheet.page(
         settings,
@@ -75,16 +66,16 @@ def draw(artifact: ErrorOverTime, evidence: Evidence) -> "sheet.Page":
         width=8.2,
         height=6.4 if settings.over_rows else 3.6,
         notes=figure_notes(configuration, runs, settings.note, reported_note(configuration, runs)),
-        handles=[*model_entries(runs, styles), *baseline_entries(scores)],
-        instead="" if lines else NOTHING,
-        data=rows_of(lines, by_row, scores),
+        handles=[*lines.model_entries(runs, styles), *lines.baseline_entries(across)],
+        instead="" if curves else NOTHING,
+        data=rows_of(curves, by_row, scores),
     )
     axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
     axes[0].set_title("\n".join(title), linespacing=1.3)
     axes[0].set_xlabel(settings.time)
     axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
-    if lines:
-        draw_over_time(axes[0], lines, styles, scores)
+    if curves:
+        draw_over_time(axes[0], curves, {**styles, **across}, scores)
     if settings.over_rows:
         draw_over_rows(axes[1], by_row, styles)
     body.align_ylabels(axes)
@@ -145,42 +136,42 @@ def squares_of(arrays: Arrays) -> NDArray:
         return (arrays["value"].astype(np.float64) - arrays["mean"]) ** 2
 
 
-def lines_of(configuration: Configuration, made: Sequence[tuple[RunRecord, Arrays]], factor: float) -> list[Curve]:
+def curves_of(configuration: Configuration, made: Sequence[tuple[RunRecord, Arrays]], factor: float) -> list[Curve]:
     """Of each model the mean over its runs, with its band or the runs' own lines."""
     times, errors = errors_of([arrays for _, arrays in made], factor)
-    lines = []
+    curves = []
     for model in dict.fromkeys(run.model for run, _ in made):
         values = errors[[run.model == model for run, _ in made]]
         seeds = [run.seed for run, _ in made if run.model == model]
         band = mean_band(values, resampled=resampled(configuration, made[0][0].task, model))
         few = dict(zip(seeds, values, strict=True)) if 1 < len(values) < FEWEST else {}
-        lines.append(Curve(model, times, *band, few))
-    return lines
+        curves.append(Curve(model, times, *band, few))
+    return curves
 
 
 def rows_of(
-    lines: Sequence[Curve], by_row: Mapping[str, tuple[NDArray, NDArray]], scores: Mapping[str, float]
+    curves: Sequence[Curve], by_row: Mapping[str, tuple[NDArray, NDArray]], scores: Mapping[str, float]
 ) -> list[dict[str, object]]:
     """A row for each point that is drawn, over time and over row numbers, and for each baseline."""
-    rows: list[dict[str, object]] = [point for line in lines for point in points_of(line, axis="time")]
+    rows: list[dict[str, object]] = [point for curve in curves for point in lines.points_of(curve, axis="time")]
     for model, points in by_row.items():
         place = {"axis": "row", "model": model, "line": "first seed"}
         rows += [{**place, "x": x, "mean": mean} for x, mean in zip(*points, strict=True)]
     return rows + [{"axis": "time", "line": name, "mean": score} for name, score in scores.items()]
 
 
-def draw_over_time(ax: "Axes", lines: Sequence[Curve], styles: sheet.Styles, scores: Mapping[str, float]) -> None:
+def draw_over_time(ax: "Axes", curves: Sequence[Curve], styles: sheet.Styles, scores: Mapping[str, float]) -> None:
     """Each model's mean with its band or its runs' own lines; a wide band does not flatten the lines."""
-    means = np.concatenate([values for line in lines for values in (line.mean, *line.seeds.values())])
-    bands = np.concatenate([end for line in lines for end in (line.low, line.high)])
-    for rank, line in enumerate(lines):
-        look = {**styles[line.model], "marker": "o", "ms": 3.5}
-        draw_line(ax, line, look, shift=rank - (len(lines) - 1) / 2)
-    draw_across(ax, scores, scores)
-    ax.set_xlim(*padded(np.concatenate([line.x for line in lines])))
+    means = np.concatenate([values for curve in curves for values in (curve.mean, *curve.seeds.values())])
+    bands = np.concatenate([end for curve in curves for end in (curve.low, curve.high)])
+    for rank, curve in enumerate(curves):
+        look = {**styles[curve.model], "marker": "o", "ms": 3.5}
+        lines.draw_line(ax, curve, look, shift=rank - (len(curves) - 1) / 2)
+    lines.draw_across(ax, scores, styles)
+    ax.set_xlim(*lines.padded(np.concatenate([curve.x for curve in curves])))
     least, top = np.nanmin(means), np.nanmax(means)
-    seen = np.concatenate([means, bands.clip(least / 2, 2 * top), in_sight(scores, top)])
-    low, high = padded(seen[np.isfinite(seen)])
+    seen = np.concatenate([means, bands.clip(least / 2, 2 * top), lines.in_sight(scores, top)])
+    low, high = lines.padded(seen[np.isfinite(seen)])
     ax.set_ylim(max(0.0, low), high)
 
 
