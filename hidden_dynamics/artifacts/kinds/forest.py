@@ -1,7 +1,6 @@
 """A forest plot: by how much models are ahead of others, task by task, with intervals; what it compares is listed by
 hand, and decides nothing."""
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ from pydantic import Field
 from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
-from hidden_dynamics.artifacts.tables import interval_text, signed
+from hidden_dynamics.artifacts.tables import decimals_of, interval_text, signed
 from hidden_dynamics.claims.comparison import Comparison, compare
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.runs import Case
@@ -171,8 +170,7 @@ def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: flo
 
 def text_of(comparison: Comparison, metric: Metric) -> str:
     """The lead with its interval, "+2.0 (−1.4 to +5.3)": with two digits of the interval's width."""
-    width = comparison.high - comparison.low
-    decimals = max(metric.decimals, min(1 - math.floor(math.log10(width)), 6)) if width > 0 else metric.decimals
+    decimals = max(metric.decimals, decimals_of(comparison.high - comparison.low))
     numbers = signed(comparison.difference, decimals), interval_text(comparison.low, comparison.high, decimals)
     failed = f"{comparison.failed} failed" if comparison.failed else ""
     return " ".join(filter(None, (*numbers, failed)))
