@@ -12,7 +12,7 @@ import jinja2
 from markupsafe import Markup
 
 from hidden_dynamics.artifacts import left_out_note
-from hidden_dynamics.artifacts.notes import scale_notes
+from hidden_dynamics.artifacts.notes import chosen_notes
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.findings import exploratory_sentence, findings_of
 from hidden_dynamics.pages.sections import Files, Section, in_order, section_of, stand_ins
@@ -73,9 +73,10 @@ def sentence(section: Section, root: Path) -> str:
 def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, Any]:
     """The facts of all runs: `scale` in words; numbers of `tasks`, of those `replaced` by stand-ins, and of `runs`."""
     tasks = {run["task"]: None for run in runs}
+    scale = f"Scale: {configuration.scale_name} ({configuration.scale.about})."
     versions = {f"{name} {version}" for run in runs for name, version in json.loads(run["versions"]).items()}
     return {
-        "scale": scale_notes(configuration),
+        "scale": [scale, *chosen_notes(configuration)],
         "stand_ins": stand_ins(configuration, tasks),
         "tasks": len(tasks),
         "replaced": sum(configuration.replaced(task) is not None for task in tasks),
