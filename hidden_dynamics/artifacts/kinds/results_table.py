@@ -95,12 +95,11 @@ def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
     `UserError` where tasks have the same title."""
     configuration, headings = artifact.configuration, _headings(artifact)
     cases = dict.fromkeys([*artifact.shown(), *(run.case for run in evidence.runs)])
-    ours = {
-        (case, metric): over_seeds(configuration, evidence.of(case), metric)
+    scores = [
+        score_of(artifact, evidence, case, metric, over_seeds(configuration, evidence.of(case), metric))
         for case in cases
         for metric in artifact.metrics_on(case.task)
-    }
-    scores = [score_of(artifact, evidence, *place, statistics) for place, statistics in ours.items()]
+    ]
     lines = [score.data(artifact) | _printed(artifact, score, evidence.of(score.case)) for score in scores]
     references, repeating = _references(artifact, evidence), _repeating(artifact, evidence)
     rows: dict[object, dict[Column, str]] = {}
