@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from hidden_dynamics.artifacts import beside_published
 from hidden_dynamics.artifacts.base import REQUIRED, Artifact, SideBySide, SideBySideSettings
@@ -61,11 +61,6 @@ class SilhouetteTable(Featured):
     @property
     def is_left_out(self) -> bool:
         return super().is_left_out or not self.shown()
-
-    def pairs(self) -> Iterator[tuple[Case, Case, str]]:
-        baseline, cases = Case(self.settings.task, self.published.baseline, self.settings.size), self.cases()
-        if baseline in cases:
-            yield from ((case, baseline, "silhouette") for case in cases if case != baseline)
 
 
 def draw(artifact: SilhouetteTable, evidence: Evidence) -> Table:
