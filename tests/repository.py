@@ -90,7 +90,7 @@ class Settings(ArtifactSettings):
 
 
 class BestTable(Artifact):
-    Settings = Settings
+    settings: Settings
     form = "table"
     summarised = True
 

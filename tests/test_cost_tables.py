@@ -55,7 +55,7 @@ COMPUTED_RATIO = "Epochs × time ÷ LSTM’s"
 class Runs:
     """Made-up runs of Table 16: an evaluation per epoch, and 60 s of training each."""
 
-    def __init__(self, root: Path, artifact: Artifact[Any] | None = None):
+    def __init__(self, root: Path, artifact: Artifact | None = None):
         self.artifact = artifact or artifact_at("paper", UNTIL)
         self.root, self.records = root, []
 

@@ -7,7 +7,6 @@ from conftest import refused
 from drawn import artifact_at, panels_of, with_gid
 from made import EVERY, evidence_of
 
-from hidden_dynamics.artifacts.kinds.forest import MOST
 from hidden_dynamics.artifacts.sheet import save
 from hidden_dynamics.claims.comparison import compare
 from hidden_dynamics.configuration.runs import Case
@@ -101,17 +100,13 @@ def test_with_nothing_to_compare_no_picture_is_drawn(drawn, tmp_path):
 def test_a_forest_asks_for_the_runs_of_all_that_it_compares(scale, name):
     forest = artifact_at(scale, name)
     pairs = list(forest.pairs())
-    assert 1 < len(pairs) <= MOST and {run.case for run in forest.runs} == set(forest.cases()) == set(forest.shown())
+    assert 1 < len(pairs) <= 20 and {run.case for run in forest.runs} == set(forest.cases()) == set(forest.shown())
     assert all({one, other} <= set(forest.shown()) for one, other, _ in pairs)
 
 
 @pytest.mark.parametrize(
     ("change", "word"),
-    [
-        ({"models": {f"model{number}": ["lstm"] for number in range(MOST + 1)}}, str(MOST)),
-        ({"models": {}}, "models"),
-        ({"metric": "speed"}, "speed"),
-    ],
+    [({"models": {}}, "models"), ({"metric": "speed"}, "speed")],
 )
 def test_wrong_rows_are_refused(change, word):
     with refused(word):

@@ -16,7 +16,7 @@ from published_here import COSTS, GRADIENTS, JACOBIAN, PATIENT, TABLE, results_o
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims.verdict import Outcome, Verdict, write_verdicts
 from hidden_dynamics.pages.index import index_page, pictures, sentence
-from hidden_dynamics.pages.sections import DrawnTable, drawn_table, papers_of
+from hidden_dynamics.pages.sections import DrawnTable, drawn_table, in_order
 from hidden_dynamics.results.archives import write
 
 EVIL = "LSTM <img src=x onerror=alert(1)> & “co”"
@@ -59,9 +59,9 @@ def read(page):
 
 
 def test_everything_stands_on_the_page_once_findings_first_then_in_the_papers_order(read, results):
-    papers = papers_of(results.configuration)
+    artifacts = in_order(results.configuration)
     parts = ["overview", "findings", "momentumrnn-M1", "acenode-A1"]
-    parts += [name for paper in papers for name in (paper.name, *(artifact.name for artifact in paper.artifacts))]
+    parts += dict.fromkeys(name for artifact in artifacts for name in (artifact.paper, artifact.name))
     assert [place for place in read.texts if place in parts] == parts
     assert all(results.configuration.artifacts[name]["title"] in read.texts[name] for name in SHOWN)
     links = {link[1:] for link in read.links() if link.startswith("#")}
@@ -73,9 +73,9 @@ def test_papers_are_those_that_are_configured(configured):
     place, table = whole.artifact_layers[TABLE][-1]
     own = {"g8ode_table2": table | {"source": "G8ODE, Table 2"}, "g8ode_table1": table | {"source": "G8ODE, Table 1"}}
     layers = {TABLE: whole.artifact_layers[TABLE], **{name: [(place, one)] for name, one in own.items()}}
-    (_, third) = papers_of(replace(whole, artifact_layers=layers))
-    assert (third.name, third.title) == ("g8ode", "G8ODE")
-    assert [artifact.name for artifact in third.artifacts] == ["g8ode_table1", "g8ode_table2"]
+    _, *third = in_order(replace(whole, artifact_layers=layers))
+    assert {(artifact.paper, artifact.paper_title) for artifact in third} == {("g8ode", "G8ODE")}
+    assert [artifact.name for artifact in third] == ["g8ode_table1", "g8ode_table2"]
 
 
 def test_pictures_and_tables_are_those_that_were_drawn(page, read, results):

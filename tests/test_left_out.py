@@ -6,7 +6,7 @@ from made import evidence_of
 
 from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.artifacts.configured import configured as digest
-from hidden_dynamics.artifacts.notes import scale_notes
+from hidden_dynamics.artifacts.notes import chosen_notes
 from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.runs import all_runs, runs_on
 
@@ -24,7 +24,7 @@ def test_only_the_tasks_that_are_chosen_have_runs(configured):
     chosen = configured(scale="paper", only=["physionet_released", "adding"], leave_out=["adding"], overrides={})
     assert {run.task for run in all_runs(chosen)} == {"physionet_released"}
     assert chosen.left_out["physionet"] == "PhysioNet mortality" and chosen.left_out["adding"] == "Adding task"
-    assert scale_notes(chosen)[1:] == [
+    assert chosen_notes(chosen) == [
         "Run, as the user chose (only): physionet_released, adding.",
         "Left out by the user (leave_out): Adding task; so there are no runs of adding.",
     ]
@@ -44,7 +44,7 @@ def test_a_task_that_is_run_by_name_has_runs_where_only_names_it(configured):
 def test_of_a_task_the_models_that_are_chosen_alone_have_runs(configured):
     only = ["physionet/ode_rnn", "adding/lstm", "adding", "physionet/latent_ode", "ptb/lstm", "mnist/lstm/128"]
     chosen = configured(scale="paper", only=only, leave_out=["ptb"], overrides={})
-    assert scale_notes(chosen)[2:] == ["Left out by the user (leave_out): Penn Treebank; so there are no runs of ptb."]
+    assert chosen_notes(chosen)[1:] == ["Left out by the user (leave_out): Penn Treebank; so there are no runs of ptb."]
     ran = {(run.task, run.model, run.paper_size) for run in all_runs(chosen)}
     assert {model for task, model, _ in ran if task == "physionet"} == {"ode_rnn", "latent_ode"}
     assert len({model for task, model, _ in ran if task == "adding"}) > 2

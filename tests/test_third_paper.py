@@ -55,4 +55,5 @@ def test_a_third_paper_has_its_table_its_verdict_and_its_findings(project, tmp_p
     assert [paper.title for paper in findings.findings_of(configuration, tmp_path)] == [
         "MomentumRNN", "ACE-NODE", "Mine"
     ]  # fmt: skip
-    assert [paper.name for paper in sections.papers_of(configuration)] == ["momentumrnn", "acenode", "s4"]
+    papers = dict.fromkeys(artifact.paper for artifact in sections.in_order(configuration))
+    assert list(papers) == ["momentumrnn", "acenode", "s4"]

@@ -1,5 +1,7 @@
 """The papers' tables and figures: the needs, content and drawing of each, a module per kind."""
 
+from typing import get_type_hints
+
 from hidden_dynamics.artifacts import kinds
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration, known, typed
@@ -27,7 +29,7 @@ def artifact_named(configuration: Configuration, name: str, origin: str = "confi
     for place, content in configuration.artifact_layers[name]:
         kind = kinds.find(content.get("kind"), f"{place}.kind")
         file, _, key = place.partition(": ")
-        settings = typed(kind.Settings, content, file, key)
+        settings = typed(get_type_hints(kind)["settings"], content, file, key)
         artifact = kind(name, settings, configuration)
         artifact.check(place)
     return artifact

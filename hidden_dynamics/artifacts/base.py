@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -51,14 +51,12 @@ class ArtifactSettings(Entry):
         return f"{self.source}: {self.title}"
 
 
-S = TypeVar("S", bound=ArtifactSettings)
-
-
 @dataclass(frozen=True)
-class Artifact(ABC, Generic[S]):
+class Artifact(ABC):
     """A table or a figure at the configured scale.
 
     Attributes:
+        settings: a kind annotates it with the class of its own.
         form: whether it is a table or a figure (hidden_dynamics.configuration.paths has the files of each).
         summarised: whether it shows runs by their records (hidden_dynamics.results.record).
         run_files: the files of its runs that it reads beside run.json.
@@ -71,10 +69,9 @@ class Artifact(ABC, Generic[S]):
     """
 
     name: str
-    settings: S
+    settings: ArtifactSettings
     configuration: Configuration
 
-    Settings: ClassVar[type[ArtifactSettings]] = ArtifactSettings
     form: ClassVar[Literal["table", "figure"]] = "figure"
     summarised: ClassVar[bool] = False
     run_files: ClassVar[tuple[str, ...]] = ()
@@ -92,20 +89,26 @@ class Artifact(ABC, Generic[S]):
 
     # What it shows.
 
-    @abstractmethod
     def shown(self) -> list[Case]:
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
+        return []
 
     def draw(self, evidence: Evidence) -> "Table | Page":
         """The table or figure of its evidence, by `draw(artifact, evidence)` of its kind's module.
 
         That stands beside the class and is sought by the module's name, so that what only lists artifacts is not made
-        again where a drawing changes.
+        again where a drawing changes. A figure is drawn in the style of all figures.
 
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
-        return importlib.import_module(type(self).__module__).draw(self, evidence)
+        draw = importlib.import_module(type(self).__module__).draw
+        if self.form == "table":
+            return draw(self, evidence)
+        from hidden_dynamics.artifacts import sheet  # which imports this module
+
+        with sheet.style():
+            return draw(self, evidence)
 
     def evidence(self, root: Path) -> Evidence:
         """What it is drawn from: its runs' records and its measurements; their files are relative to `root`."""
@@ -152,8 +155,9 @@ class Artifact(ABC, Generic[S]):
             known(metric, self.configuration.metrics, "metric", where)
 
     def chosen_metrics(self) -> list[str]:
-        """The metrics that its settings name."""
-        return []
+        """The metrics that its settings name, themselves or in an entry of their rows or panels."""
+        parts = [self.settings, *getattr(self.settings, "rows", ()), *getattr(self.settings, "panels", ())]
+        return list(dict.fromkeys(part.metric for part in parts if hasattr(part, "metric")))
 
     def deviations(self) -> list[str]:
         """The deviations of its own settings from the paper, in words, beside those of its runs."""
@@ -222,42 +226,26 @@ class Artifact(ABC, Generic[S]):
         return (forms.index(form), int(digits)) if form in forms and digits else (len(forms), 0)
 
     @cached_property
-    def published(self) -> Published | None:
-        return load_published(self.settings.published) if self.settings.published else None
+    def published(self) -> Published:
+        """The paper's numbers; of an artifact that names no file of them none."""
+        return load_published(self.settings.published) if self.settings.published else Published({}, ())
 
     def number(self, cell: Case, metric: str) -> Number | None:
         """The paper's number for a cell; a `UserError` where config/metrics.yaml has no such metric."""
-        if self.published is None:
-            return None
         task = published_task(self.configuration, cell.task)
         metrics = self.configuration.metrics
         better = metrics[known(metric, metrics, "metric", self.configured_at)].better
         return self.published.number(task, cell.model, cell.size, metric, better)
-
-    def heading(self, metric: str) -> str:
-        """The paper's name for a metric, or else the title in config/metrics.yaml."""
-        own = self.published.heading(metric) if self.published else None
-        return own or self.configuration.metrics[metric].title
-
-    def metrics(self) -> list[str]:
-        """The metrics that it shows."""
-        return []
 
     def pairs(self) -> Iterator[tuple[Case, Case, str]]:
         """(case, its baseline, metric) of rows that are compared with a baseline, to learn which is better."""
         yield from ()
 
 
-class BesidePublished(Artifact[S]):
-    """Ours beside the numbers of a file that its settings have to name."""
-
-    @cached_property
-    def published(self) -> Published:
-        return load_published(self.settings.published)
-
-
-class InPanels(Artifact[Any]):
+class InPanels(Artifact):
     """Tasks in panels, which its settings list."""
+
+    settings: Any
 
     @abstractmethod
     def cases_of(self, panel: Any) -> list[Case]:
@@ -279,11 +267,10 @@ class SideBySideSettings(ArtifactSettings):
     size: Size | None = None
 
 
-Side = TypeVar("Side", bound=SideBySideSettings)
-
-
-class SideBySide(Artifact[Side]):
+class SideBySide(Artifact):
     """Models of one of the paper's sizes on one task."""
+
+    settings: SideBySideSettings
 
     def shown(self) -> list[Case]:
         return [Case(self.settings.task, model, self.settings.size) for model in self.settings.models]

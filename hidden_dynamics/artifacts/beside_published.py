@@ -7,11 +7,12 @@ published lead.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hidden_dynamics.artifacts.base import Artifact, BesidePublished
+from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.notes import scale_note, title_of
 from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, TextRow, interval_text, number, p_text, signed
+from hidden_dynamics.claims.comparison import Comparison, compare
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.papers.published import Number
@@ -19,9 +20,6 @@ from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import Cost, Features
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.statistics import Statistics
-
-if TYPE_CHECKING:
-    from hidden_dynamics.claims.comparison import Comparison
 
 LESS = "ours − published"
 OPTIONAL = ("parameters", "published ÷", LESS)  # columns that may say nothing
@@ -49,7 +47,7 @@ class Score:
     printed: Number | None
     deviations: str
     difference: float
-    lead: "Comparison | None"
+    lead: Comparison | None
     published_lead: float
 
     def data(self, artifact: Artifact) -> dict[str, Any]:
@@ -66,7 +64,7 @@ class Score:
             "published_lead": self.published_lead,
         }
 
-    def texts(self, artifact: BesidePublished, published: str = "", *remarks: str) -> dict[str, str]:
+    def texts(self, artifact: Artifact, published: str = "", *remarks: str) -> dict[str, str]:
         """The cells, by heading: `published` as it is shown, where more is said of it, and `remarks` on our number."""
         decimals, baseline = artifact.configuration.metrics[self.metric].decimals, artifact.published.baseline
         printed = value_text(self.printed.value, self.printed.std, decimals) if self.printed else ABSENT
@@ -80,10 +78,8 @@ class Score:
         }
 
 
-def score_of(artifact: BesidePublished, evidence: Evidence, case: Case, metric: str, ours: Statistics) -> Score:
+def score_of(artifact: Artifact, evidence: Evidence, case: Case, metric: str, ours: Statistics) -> Score:
     """A case, of which `ours` are the metric's statistics, beside its published number and its baseline."""
-    from hidden_dynamics.claims.comparison import compare  # SciPy
-
     ran, theirs = results_of(evidence, case), held_to(artifact, case, metric)
     deviating, baseline = deviations_of(artifact, ran), baseline_of(artifact, case)
     lead, published_lead = None, math.nan
@@ -118,7 +114,7 @@ def results_of(evidence: Evidence, case: Case) -> Results:
     return evidence.of(case) or [row for row in evidence.features if row.case == case]
 
 
-def baseline_of(artifact: BesidePublished, case: Case) -> Case | None:
+def baseline_of(artifact: Artifact, case: Case) -> Case | None:
     """The case that another one is held to, if it is shown: of its task and, unless the paper compares across sizes, of
     its size."""
     across = artifact.published.content.get("across_sizes")
@@ -168,7 +164,7 @@ def ours_text(ours: Statistics, decimals: int, *remarks: str) -> str:
     return f"{value_text(ours.mean, ours.std, decimals)} ({'; '.join([f'n = {ours.n}', *counts, *remarks])})"
 
 
-def lead_text(lead: "Comparison | None", decimals: int, adjusted: float = math.nan, published: float = math.nan) -> str:
+def lead_text(lead: Comparison | None, decimals: int, adjusted: float = math.nan, published: float = math.nan) -> str:
     """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.033], paper +0.90"; † where the side ahead is not shown to have learned;
     `adjusted` is p after an adjustment, `published` the paper's lead."""
     if lead is None:
@@ -182,7 +178,7 @@ def lead_text(lead: "Comparison | None", decimals: int, adjusted: float = math.n
 
 
 def table(
-    artifact: BesidePublished,
+    artifact: Artifact,
     evidence: Evidence,
     rows: Sequence[TextRow],
     data: Sequence[Record],

@@ -4,8 +4,10 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import scipy
+
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.claims.comparison import Comparison, compare
+from hidden_dynamics.claims.comparison import compare
 from hidden_dynamics.results.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -24,25 +26,18 @@ def comparisons_of(artifacts: Iterable[Artifact], evidence: Evidence) -> "pandas
     q is Benjamini and Hochberg's, over all comparisons that have a p; the evidence is of all runs.
     """
     import pandas
-    from scipy.stats import false_discovery_control
 
     shown = {pair: artifact.name for artifact in reversed([*artifacts]) for pair in artifact.pairs()}
     pairs = {pair: compare(evidence, *pair) for pair in reversed(shown)}
     rows = [
-        {"artifact": shown[pair], **_row(comparison)}
-        for pair, comparison in pairs.items()
-        if not math.isnan(comparison.difference)  # both sides have runs
+        (
+            *(shown[one, other, metric], *one, other.model, other.size, metric, *lead.n),
+            *(lead.difference, lead.low, lead.high, lead.p, math.nan, lead.test, lead.unlearned),
+        )
+        for (one, other, metric), lead in pairs.items()
+        if not math.isnan(lead.difference)  # both sides have runs
     ]
     table = pandas.DataFrame(rows, columns=list(COLUMNS))
     tested = table["p"].notna()
-    table["q"] = math.nan
-    table.loc[tested, "q"] = false_discovery_control(table.loc[tested, "p"].astype(float))
+    table.loc[tested, "q"] = scipy.stats.false_discovery_control(table.loc[tested, "p"].astype(float))
     return table
-
-
-def _row(comparison: Comparison) -> dict[str, object]:
-    one, other = comparison.one, comparison.other
-    about = {"task": one.task, "model": one.model, "size": one.size, "baseline": other.model}
-    about |= {"baseline_size": other.size, "n": comparison.n[0], "baseline_n": comparison.n[1]}
-    numbers = ("metric", "difference", "low", "high", "p", "test", "unlearned")
-    return about | {name: getattr(comparison, name) for name in numbers}

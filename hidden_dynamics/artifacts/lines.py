@@ -88,16 +88,24 @@ def baselines(
     return scores
 
 
-def draw_across(ax: "Axes", scores: Mapping[str, float], names: Iterable[str], upright: bool = False) -> None:
-    """A dashed line at each baseline's score; `names` are all those of the figure."""
-    styles = _styles_of_baselines(names)
+def baseline_styles(names: Iterable[str]) -> Styles:
+    """The dashed line of each of a figure's baselines, by name; naive ones first, as the legend has them."""
+    return {
+        name: {"color": "0.35", "linewidth": 1, "linestyle": dash}
+        for kind, dashes in DASHES.items()
+        for name, dash in zip([name for name in names if name.startswith(kind)], itertools.cycle(dashes), strict=False)
+    }
+
+
+def baseline_entries(styles: Styles) -> "list[Line2D]":
+    """The legend's entries."""
+    return [legend_entry(name, **style) for name, style in styles.items()]
+
+
+def draw_across(ax: "Axes", scores: Mapping[str, float], styles: Styles, upright: bool = False) -> None:
+    """A line at each baseline's score."""
     for name, score in scores.items():
         (ax.axvline if upright else ax.axhline)(score, **styles[name], zorder=5, gid=name)
-
-
-def baseline_entries(names: Iterable[str]) -> "list[Line2D]":
-    """The legend's entries."""
-    return [legend_entry(name, **style) for name, style in _styles_of_baselines(names).items()]
 
 
 def in_sight(scores: Mapping[str, float], highest: float) -> list[float]:
@@ -112,13 +120,3 @@ def padded(values: NDArray, scale: str = "linear") -> tuple[float, float]:
         return math.exp(low), math.exp(high)
     reach = 0.05 * np.ptp(values) or 0.05 * abs(values.max()) or 1.0
     return float(values.min() - reach), float(values.max() + reach)
-
-
-def _styles_of_baselines(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Naive ones first."""
-    names = list(dict.fromkeys(names))
-    return {
-        name: {"color": "0.35", "linewidth": 1, "linestyle": dash}
-        for kind, dashes in DASHES.items()
-        for name, dash in zip([name for name in names if name.startswith(kind)], itertools.cycle(dashes), strict=False)
-    }

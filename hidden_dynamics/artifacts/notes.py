@@ -17,11 +17,6 @@ NAMED = 6  # variants in a note
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 
 
-def scale_notes(configuration: Configuration) -> list[str]:
-    """The scale in words and, where the user overrode the configuration or left data out, how."""
-    return [f"Scale: {configuration.scale_name} ({configuration.scale.about}).", *chosen_notes(configuration)]
-
-
 def chosen_notes(configuration: Configuration, tasks: Collection[str] | None = None) -> list[str]:
     """How the user overrode the configuration, and what is left out, of some tasks or of all."""
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         notes: list[str]
         instead: str
         table: str
-        data: "pandas.DataFrame | None"
+        data: pandas.DataFrame
 
 
 STYLE: "dict[RcKeyType, Any]" = {
@@ -80,7 +80,7 @@ def page(
     handles: Sequence["Artist"] = (),
     instead: str = "",
     table: str = "",
-    data: "pandas.DataFrame | None" = None,
+    data: Sequence[Mapping[str, object]] = (),
 ) -> tuple["Page", "SubFigure"]:
     """An empty figure, and its body: title, subtitle and legend above, the body below.
 
@@ -93,6 +93,7 @@ def page(
         table: below the picture, in Markdown.
         data: the numbers that are drawn, a row for each point.
     """
+    import pandas
     from matplotlib.figure import Figure
 
     columns = legend_columns([str(handle.get_label()) for handle in handles], width)
@@ -100,7 +101,8 @@ def page(
     head_height = 0.56 + 0.19 * rows
     figure = cast("Page", Figure(figsize=(width, head_height + height), layout="constrained"))
     figure.notes = [" ".join(note.split()) for note in (READING, *notes) if note]
-    figure.heading, figure.instead, figure.table, figure.data = settings.heading, instead, table, data
+    figure.heading, figure.instead, figure.table = settings.heading, instead, table
+    figure.data = pandas.DataFrame(data)
     head, body = figure.subfigures(2, 1, squeeze=False, height_ratios=[head_height, height], hspace=0)[:, 0]
     top = {"ha": "center", "va": "top"}
     head.text(0.5, 1 - 0.08 / head_height, settings.heading, **top, fontsize=STYLE["figure.titlesize"], gid="title")
@@ -185,7 +187,7 @@ def save(figure: "Page", stem: str | Path) -> None:
     about = {name: getattr(figure, name) for name in ("heading", "instead", "table", "notes")}
     texts = {
         "md": "\n\n".join(parts) + f"\n{notes}\n",
-        "csv": "" if figure.data is None else figure.data.to_csv(index=False, float_format="%.7g", lineterminator="\n"),
+        "csv": figure.data.to_csv(index=False, float_format="%.7g", lineterminator="\n"),
         "json": json.dumps(about, ensure_ascii=False, indent=0) + "\n",
     }
     for form, text in texts.items():

@@ -165,6 +165,6 @@ def p_text(p: float, adjusted: float = math.nan) -> str:
     return f"p {text}" if math.isnan(adjusted) else f"p {text} [{after.removeprefix('= ')}]"
 
 
-def decimals_of(std: float) -> int:
-    """As many decimals as show two digits of a deviation between runs."""
-    return min(1 - math.floor(math.log10(std)), 6) if std > 0 else 0
+def decimals_of(spread: float) -> int:
+    """As many decimals as show two digits of a deviation between runs, or of the width of an interval."""
+    return min(1 - math.floor(math.log10(spread)), 6) if spread > 0 else 0

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
 EPS = float(np.finfo(float).eps)
 
@@ -54,14 +54,14 @@ class Estimate:
 
     def p(self) -> float:
         """Two-sided."""
-        return float(2 * stdtr(self.degrees, -abs(self.t())))
+        return float(2 * scipy.special.stdtr(self.degrees, -abs(self.t())))
 
     def p_above(self) -> float:
         """One-sided, of a value that is not above 0."""
-        return float(stdtr(self.degrees, -self.t()))
+        return float(scipy.special.stdtr(self.degrees, -self.t()))
 
     def interval(self, level: float) -> tuple[float, float]:
-        half = float(stdtrit(self.degrees, (1 + level) / 2)) * self.error
+        half = float(scipy.special.stdtrit(self.degrees, (1 + level) / 2)) * self.error
         return self.value - half, self.value + half
 
 

@@ -1,6 +1,6 @@
 """The findings: for each paper a table of its headline claims, as texts, for findings.md and for the page."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,6 +150,12 @@ def _logged(verdict: Verdict) -> str:
     return _named(_effect(loss, (verdict.logs_difference, verdict.logs_low, verdict.logs_high)), verdict.logs)
 
 
+def _direction(small: Verdict | None) -> str:
+    if small is None or not _has_runs(small) or not small.deviations:
+        return ""
+    return _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
+
+
 def _effect(verdict: Verdict, effect: Effect) -> str:
     """A difference with its sign, interval and unit; of `faster` a ratio."""
     difference, low, high = effect
@@ -172,23 +178,15 @@ def _judged(verdict: Verdict) -> str:
     return "; ".join(filter(None, (f"{outcome} {part}".strip(), agree, PLANNED[verdict.plan])))
 
 
-COLUMNS: dict[str, Callable[[Verdict], str]] = {  # "": our own runs, headed by their scale
-    "Claim": lambda verdict: f"{verdict.id}{'†' * verdict.dagger} {verdict.says}",
-    "Printed": lambda verdict: verdict.printed,
-    "": _ours,
-    "Less the control": _control,
-    LOGS: _logged,
-    SMALL: lambda verdict: "",
-    "Classical": lambda verdict: verdict.classical,
-    "Verdict, robust, planned": _judged,
-}
-
-
 def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
     """The texts of a line by column; `ours` is the heading of our own runs, `small` the verdict of small data."""
-    cells = {name or ours: text(verdict) for name, text in COLUMNS.items() if name != ours}
-    if ours == SMALL:
-        cells[LOGS] = ""  # they are of the paper's data
-    if small and _has_runs(small) and small.deviations:
-        cells[SMALL] = _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
-    return cells
+    beside = {LOGS: ""} if ours == SMALL else {LOGS: _logged(verdict), SMALL: _direction(small)}
+    return {
+        "Claim": f"{verdict.id}{'†' * verdict.dagger} {verdict.says}",
+        "Printed": verdict.printed,
+        ours: _ours(verdict),
+        "Less the control": _control(verdict),
+        **beside,  # logs are of the paper's data
+        "Classical": verdict.classical,
+        "Verdict, robust, planned": _judged(verdict),
+    }

@@ -12,10 +12,10 @@ import jinja2
 from markupsafe import Markup
 
 from hidden_dynamics.artifacts import left_out_note
-from hidden_dynamics.artifacts.notes import scale_notes
+from hidden_dynamics.artifacts.notes import chosen_notes
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.findings import exploratory_sentence, findings_of
-from hidden_dynamics.pages.sections import Files, Section, papers_of, section_of, stand_ins
+from hidden_dynamics.pages.sections import Files, Section, in_order, section_of, stand_ins
 from hidden_dynamics.papers.deviations import in_sentence
 from hidden_dynamics.results.rows import Row, read_rows
 
@@ -34,19 +34,18 @@ def index_page(configuration: Configuration, root: Path, published: Files | None
     Raises:
         UserError: a result is missing, damaged, or does not fit the others.
     """
-    papers = papers_of(configuration)
-    sections = {paper.name: [section_of(one, root, published) for one in paper.artifacts] for paper in papers}
+    sections = [section_of(artifact, root, published) for artifact in in_order(configuration)]
+    by_paper = itertools.groupby(sections, key=lambda section: section.artifact.paper)
+    papers = {name: list(own) for name, own in by_paper}
     return (
         _jinja(configuration, published)
         .get_template("index.html.j2")
         .render(
             configuration=configuration,
             published=published is not None,
-            papers=in_sentence([paper.title for paper in papers]),
-            sections={paper.name: (paper.title, sections[paper.name]) for paper in papers},
-            pictures=[
-                (section, sentence(section, root)) for section in pictures([*itertools.chain(*sections.values())])
-            ],
+            titles=in_sentence([own[0].artifact.paper_title for own in papers.values()]),
+            papers=papers,
+            pictures=[(section, sentence(section, root)) for section in pictures(sections)],
             findings=findings_of(configuration, root),
             exploratory=exploratory_sentence(configuration, root),
             provenance=_provenance(configuration, read_rows(root / configuration.paths.all_runs)),
@@ -74,9 +73,10 @@ def sentence(section: Section, root: Path) -> str:
 def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, Any]:
     """The facts of all runs: `scale` in words; numbers of `tasks`, of those `replaced` by stand-ins, and of `runs`."""
     tasks = {run["task"]: None for run in runs}
+    scale = f"Scale: {configuration.scale_name} ({configuration.scale.about})."
     versions = {f"{name} {version}" for run in runs for name, version in json.loads(run["versions"]).items()}
     return {
-        "scale": scale_notes(configuration),
+        "scale": [scale, *chosen_notes(configuration)],
         "stand_ins": stand_ins(configuration, tasks),
         "tasks": len(tasks),
         "replaced": sum(configuration.replaced(task) is not None for task in tasks),

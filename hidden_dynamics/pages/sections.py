@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +30,8 @@ class DrawnTable(BaseModel):
     @property
     def groups(self) -> list[tuple[str, int]]:
         """The groups of adjacent columns, each with its number of columns; none where no column has a group."""
-        groups: list[tuple[str, int]] = []
-        for name, _ in self.columns:
-            if groups and groups[-1][0] == name:
-                groups[-1] = name, groups[-1][1] + 1
-            else:
-                groups.append((name, 1))
+        adjacent = itertools.groupby(self.columns, key=lambda column: column[0])
+        groups = [(name, len(list(columns))) for name, columns in adjacent]
         return groups if any(name for name, _ in groups) else []
 
 
@@ -51,17 +48,13 @@ class Section:
     """A table or a figure on the page.
 
     Attributes:
-        table: None of a figure.
         picture: that of a figure which has one; else "".
-        instead: a sentence where there is none.
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
     """
 
     artifact: Artifact
-    table: DrawnTable | None
+    drawn: DrawnTable | DrawnFigure
     picture: Markup
-    instead: str
-    notes: Sequence[str]
     stand_ins: Mapping[str, Sequence[str]]
 
     @property
@@ -71,24 +64,11 @@ class Section:
         return f"{self.artifact.form.capitalize()} {number}" if number else self.artifact.settings.title
 
 
-@dataclass(frozen=True)
-class PaperArtifacts:
-    """A paper's tables and figures that have something to show, in its own order."""
-
-    name: str
-    title: str
-    artifacts: Sequence[Artifact]
-
-
-def papers_of(configuration: Configuration) -> list[PaperArtifacts]:
-    """The papers in the order in which they are configured."""
-    papers: dict[str, list[Artifact]] = {}
-    for artifact in load_artifacts(configuration).values():
-        papers.setdefault(artifact.paper, []).append(artifact)
-    return [
-        PaperArtifacts(name, artifacts[0].paper_title, sorted(artifacts, key=lambda artifact: artifact.position))
-        for name, artifacts in papers.items()
-    ]
+def in_order(configuration: Configuration) -> list[Artifact]:
+    """The tables and figures that have something to show: papers as they are configured, each in its own order."""
+    artifacts = load_artifacts(configuration).values()
+    papers = list(dict.fromkeys(artifact.paper for artifact in artifacts))
+    return sorted(artifacts, key=lambda artifact: (papers.index(artifact.paper), artifact.position))
 
 
 def section_of(artifact: Artifact, root: Path, published: Files | None) -> Section:
@@ -103,11 +83,10 @@ def section_of(artifact: Artifact, root: Path, published: Files | None) -> Secti
     """
     replaced = stand_ins(artifact.configuration, dict.fromkeys(cell.task for cell in artifact.cases()))
     if artifact.form == "table":
-        table = drawn_table(artifact, root)
-        return Section(artifact, table, Markup(), "", table.notes, replaced)
+        return Section(artifact, drawn_table(artifact, root), Markup(), replaced)
     figure = drawn_figure(artifact, root)
     picture = Markup() if figure.instead else picture_of(artifact, root, published)
-    return Section(artifact, None, picture, figure.instead, figure.notes, replaced)
+    return Section(artifact, figure, picture, replaced)
 
 
 def drawn_table(artifact: Artifact, root: Path) -> DrawnTable:

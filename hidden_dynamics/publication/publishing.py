@@ -20,7 +20,7 @@ from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
-from hidden_dynamics.pages.sections import drawn_figure, papers_of
+from hidden_dynamics.pages.sections import drawn_figure, in_order
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
 from hidden_dynamics.publication.texts import findings_page, readme
@@ -45,7 +45,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     paths = configuration.paths
     runs = {run.run.id: run for run in Evidence.read(configuration, all_runs(configuration), root).runs}
     records = {name: files_of_run(root / run.run.directory) for name, run in runs.items()}
-    artifacts = {place_of(one): one for paper in papers_of(configuration) for one in paper.artifacts}
+    artifacts = {place_of(one): one for one in in_order(configuration)}
     made = artifacts.values()
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     measured += [path for one in made for path in one.floors().values()]

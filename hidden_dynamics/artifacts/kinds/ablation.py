@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished, InPanels
+from hidden_dynamics.artifacts import sheet
+from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, InPanels
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
 from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.entries import mistake
@@ -24,11 +24,8 @@ from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import best, mean_scores
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
-
-    from hidden_dynamics.artifacts.sheet import Page
 
 NAIVE = "†"
 NAMES = {"mu": "momentum μ", "s": "step size s"}
@@ -48,8 +45,8 @@ class Settings(ArtifactSettings):
     panels: Annotated[list[PanelSettings], Field(min_length=1)]
 
 
-class Ablation(BesidePublished, InPanels):
-    Settings = Settings
+class Ablation(InPanels):
+    settings: Settings
     summarised = True
     with_extras = False  # the grids are of the paper's models alone
 
@@ -60,9 +57,6 @@ class Ablation(BesidePublished, InPanels):
             text = f"an ablation of {panel.model} on {panel.task} needs a grid in config/tasks.yaml."
             raise mistake(self.configured_at, text)
         return [Case(panel.task, panel.model, size) for size in entry.run_sizes]
-
-    def chosen_metrics(self) -> list[str]:
-        return list(dict.fromkeys(panel.metric for panel in self.settings.panels))
 
     def published_grid(self, panel: PanelSettings) -> GridRow:
         """A `UserError` where the paper has no such grid."""
@@ -87,37 +81,32 @@ class Panel:
     metric: Metric
     runs: Sequence[RunRecord]
     published: GridRow
-    squares: "pandas.DataFrame"
+    squares: Sequence[Mapping[str, Any]]
 
 
-def draw(artifact: Ablation, evidence: Evidence) -> "Page":
+def draw(artifact: Ablation, evidence: Evidence) -> "sheet.Page":
     """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below. A `UserError`
     where nothing is published for a panel."""
-    import pandas
-
     configuration = artifact.configuration
     panels = [panel_of(artifact, evidence, settings) for settings in artifact.panels]
     runs = [run for panel in panels for run in panel.runs]
     grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, runs),
-            width=max(6.8, PANEL_WIDTH * len(panels)),
-            height=6.6,
-            notes=figure_notes(configuration, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
-            data=pandas.concat([panel.squares for panel in panels]),
-        )
-        for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
-            draw_grid(above, panel, "ours")
-            draw_grid(below, panel, "published")
-            describe(above, below, configuration, panel)
+    figure, body = sheet.page(
+        artifact.settings,
+        subtitle_of(configuration, runs),
+        width=max(6.8, PANEL_WIDTH * len(panels)),
+        height=6.6,
+        notes=figure_notes(configuration, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
+        data=[square for panel in panels for square in panel.squares],
+    )
+    for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
+        draw_grid(above, panel, "ours")
+        draw_grid(below, panel, "published")
+        describe(above, below, configuration, panel)
     return figure
 
 
 def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) -> Panel:
-    import pandas
-
     runs = [run for run in evidence.on(settings.task) if run.model == settings.model]
     metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
@@ -133,7 +122,7 @@ def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) ->
         idle = naive is not None and metric.sign * (ours - naive[1]) <= 0
         numbers = {"ours": ours, "published": printed.get(place, math.nan), "runs": len(ran)}
         rows.append({**about, **numbers, **lost, "naive": idle})
-    return Panel(metric, runs, published, pandas.DataFrame(rows))
+    return Panel(metric, runs, published, rows)
 
 
 def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
@@ -142,19 +131,22 @@ def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
     from matplotlib.colors import to_rgb
 
     names = [panel.published.row_name, panel.published.column_name]
-    squares = panel.squares.query("runs > 0" if of == "ours" else "published.notna()")
-    grid = squares.pivot(index=names[0], columns=names[1], values=of).sort_index(ascending=False)
-    values = np.ma.masked_invalid(grid.to_numpy())
+    squares = [square for square in panel.squares if (square["runs"] if of == "ours" else not math.isnan(square[of]))]
+    rows, columns = (sorted({square[name] for square in squares}) for name in names)
+    rows.reverse()
+    grid = np.full((len(rows), len(columns)), np.nan)
+    for square in squares:
+        grid[rows.index(square[names[0]]), columns.index(square[names[1]])] = square[of]
+    values = np.ma.masked_invalid(grid)
     colours, norm = colours_of(values.compressed(), panel.metric.better)
     image = ax.imshow(values, cmap=colours, norm=norm, aspect="auto", gid=of)
-    for square in squares.to_dict(orient="records"):
+    for square in squares:
         row, column = (square[name] for name in names)
         text = ours_text(square, panel.metric.decimals) if of == "ours" else number(square[of], panel.metric.decimals)
         colour = to_rgb(colours(norm(square[of]))) if math.isfinite(square[of]) else None
-        x, y = list(grid.columns).index(column), list(grid.index).index(row)
-        draw_square(ax, x, y, text, colour, gid=f"{of} {row:g} {column:g}")
-    ax.set_xticks(range(grid.shape[1]), [f"{value:g}" for value in grid.columns])
-    ax.set_yticks(range(grid.shape[0]), [f"{value:g}" for value in grid.index])
+        draw_square(ax, columns.index(column), rows.index(row), text, colour, gid=f"{of} {row:g} {column:g}")
+    ax.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
+    ax.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
     ax.set_ylabel(NAMES.get(names[0], names[0]))
     ax.set_xlabel(NAMES.get(names[1], names[1]))
     ax.tick_params(length=0)
@@ -162,10 +154,10 @@ def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
     if values.count():
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02, aspect=25)
         if bar.ax.get_yscale() == "log":
-            plain_numbers(bar.ax.yaxis)
+            sheet.plain_numbers(bar.ax.yaxis)
 
 
-def ours_text(square: Mapping[Any, Any], decimals: int) -> str:
+def ours_text(square: Mapping[str, Any], decimals: int) -> str:
     """The text of a square of ours: the mean, or that it is not finite, and how many runs were lost."""
     lost = {how: f"{square[how]}/{square['runs']}" for how in ("diverged", "failed") if square[how]}
     if square["diverged"] + square["failed"] == square["runs"]:
@@ -181,7 +173,7 @@ def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] |
     if colour is None:
         ax.bar(x, 1, 1, y - 0.5, fc="white", ec="0.7", hatch="////", lw=0, gid="hatch")
         look["bbox"] = {"fc": "white", "ec": "none", "pad": 1.5}
-    elif luminance(colour) < 0.45:
+    elif sheet.luminance(colour) < 0.45:
         look["color"] = "white"
     ax.text(x, y, text, **look)
 

@@ -6,7 +6,7 @@ What s does is the lead of the control over the plain core; what momentum adds, 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -14,19 +14,18 @@ from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.beside_published import beside, lead_text, ours_text
 from hidden_dynamics.artifacts.notes import named, reported_note, subtitle_of, table_notes
 from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, decimals_of
+from hidden_dynamics.claims.comparison import Comparison, compare
+from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.statistics import Statistics, over_seeds
 
-if TYPE_CHECKING:
-    from hidden_dynamics.claims.comparison import Comparison
-
 SIDES = ("plain", "control", "filter")
 LEADS = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # of the first over the second
 Test = tuple[Case, Case, str]  # the first over the second, by a metric
-Leads = Mapping[str, tuple["Comparison | None", float]]  # by name, with Holm's p
+Leads = Mapping[str, tuple[Comparison | None, float]]  # by name, with Holm's p
 Core = tuple[Case, str]  # without a filter, and the metric: its tests are one family
 HEADINGS = {"s": "What s does (95 %), p [Holm’s]", "momentum": "What μ adds (95 %), p [Holm’s]"}
 
@@ -50,8 +49,8 @@ class Settings(ArtifactSettings):
     rows: Annotated[list[Contrasts], Field(min_length=1)]
 
 
-class ContrastTable(Artifact[Settings]):
-    Settings = Settings
+class ContrastTable(Artifact):
+    settings: Settings
     form = "table"
     summarised = True
     with_extras = False  # they have no control
@@ -65,9 +64,6 @@ class ContrastTable(Artifact[Settings]):
 
     def shown(self) -> list[Case]:
         return list(dict.fromkeys(case for _, cases in self.contrasts() for case in cases.values()))
-
-    def chosen_metrics(self) -> list[str]:
-        return [row.metric for row in self.settings.rows]
 
     def pairs(self) -> Iterator[tuple[Case, Case, str]]:
         shown = self.cases()
@@ -99,12 +95,9 @@ def draw(artifact: ContrastTable, evidence: Evidence) -> Table:
     return Table.of(f"{artifact.settings.heading}; {subtitle_of(configuration, runs)}", notes, rows, data)
 
 
-def _tested(artifact: ContrastTable, evidence: Evidence) -> "dict[Test, tuple[Comparison, float]]":
+def _tested(artifact: ContrastTable, evidence: Evidence) -> dict[Test, tuple[Comparison, float]]:
     """Each comparison, without interval and p where the side ahead is not shown to have learned, or has failed runs;
     and p by Holm's method over all tests of a core on a task, of which those that cannot be made have p = 1."""
-    from hidden_dynamics.claims.comparison import compare  # SciPy
-    from hidden_dynamics.claims.statistics import holm
-
     leads, families = {}, {}
     for test, core in artifact.tests().items():
         lead = compare(evidence, *test)

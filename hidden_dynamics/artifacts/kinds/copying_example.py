@@ -5,16 +5,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.sheet import page, style
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.artifacts import sheet
+from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.data import copying
 from hidden_dynamics.results.evidence import Evidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from hidden_dynamics.artifacts.sheet import Page
 
 WORD, ALPHABET, BLANKS = [1, 2, 3, 4, 2], 4, 20
 CELL_COLOURS = {"letter": "#cfe2f3", "blank": "#f7f7f7", "start": "#fbd5a5"}
@@ -24,23 +21,18 @@ NOTE = (
 )
 
 
-class CopyingExample(Artifact[ArtifactSettings]):
+class CopyingExample(Artifact):
     origin = "It is drawn from the generated data itself."
 
-    def shown(self) -> list[Case]:
-        return []
 
-
-def draw(artifact: CopyingExample, evidence: Evidence) -> "Page":
+def draw(artifact: CopyingExample, evidence: Evidence) -> "sheet.Page":
     """The paper's example: A = {1, 2, 3, 4}, K = 5, L = 20."""
-    import pandas
-
     subtitle = f"alphabet {{1, 2, 3, 4}}, K = {len(WORD)}, L = {BLANKS}"
     (inputs,), (targets,) = copying.sequences(np.array([WORD], np.uint8), BLANKS, ALPHABET)
-    data = pandas.DataFrame({"step": np.arange(1, len(inputs) + 1), "input": inputs, "output": targets})
-    with style():
-        figure, body = page(artifact.settings, subtitle, width=9.6, height=1.4, notes=[NOTE], data=data)
-        draw_sequences(body.subplots(), inputs, targets)
+    symbols = enumerate(zip(inputs, targets, strict=True), 1)
+    data = [{"step": step, "input": given, "output": answer} for step, (given, answer) in symbols]
+    figure, body = sheet.page(artifact.settings, subtitle, width=9.6, height=1.4, notes=[NOTE], data=data)
+    draw_sequences(body.subplots(), inputs, targets)
     return figure
 
 

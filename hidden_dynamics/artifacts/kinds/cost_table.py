@@ -9,10 +9,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from hidden_dynamics.artifacts import beside_published
-from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts.base import REQUIRED, SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.beside_published import beside, data_of, deviations_of, held_to
 from hidden_dynamics.artifacts.notes import variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table, number
@@ -29,10 +29,7 @@ class Settings(SideBySideSettings):
     quantity: Literal["time", "memory"]
 
 
-OfCosts = TypeVar("OfCosts", bound=SideBySideSettings)
-
-
-class MeasuredCosts(BesidePublished[OfCosts], SideBySide[OfCosts]):
+class MeasuredCosts(SideBySide):
     """Costs of models of one size on one task."""
 
     form = "table"
@@ -44,12 +41,9 @@ class MeasuredCosts(BesidePublished[OfCosts], SideBySide[OfCosts]):
         seed = self.configuration.seeds[0]
         return [run for run in self.case_runs if run.seed == seed]
 
-    def metrics(self) -> list[str]:
-        return list(self.published.content["quantities"])
 
-
-class CostTable(MeasuredCosts[Settings]):
-    Settings = Settings
+class CostTable(MeasuredCosts):
+    settings: Settings
 
     @property
     def runs(self) -> list[Run]:

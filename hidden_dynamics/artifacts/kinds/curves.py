@@ -15,28 +15,9 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from hidden_dynamics.artifacts import lines, sheet
 from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
-from hidden_dynamics.artifacts.lines import (
-    baseline_entries,
-    baselines,
-    draw_across,
-    draw_line,
-    in_sight,
-    model_entries,
-    padded,
-    points_of,
-)
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import (
-    Look,
-    Styles,
-    legend_entry,
-    line_styles,
-    page,
-    plain_numbers,
-    style,
-    write_instead,
-)
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Number, Size, Whole
@@ -47,14 +28,11 @@ from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from hidden_dynamics.artifacts.sheet import Page
-
 BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
-LOGGED: Look = {"color": "0.5"}  # of the authors' own losses
+LOGGED: sheet.Look = {"color": "0.5"}  # of the authors' own losses
 TITLE = 66  # characters in a line of a panel's title
 NOTHING = "No picture is drawn: no run has a loss."
 
@@ -97,7 +75,7 @@ class Settings(ArtifactSettings):
 
 
 class Curves(InPanels):
-    Settings = Settings
+    settings: Settings
     summarised = True
     run_files = ("metrics.csv", "train_loss.npy")
     floored = True
@@ -122,35 +100,34 @@ class Curves(InPanels):
         return logs
 
 
-def draw(artifact: Curves, evidence: Evidence) -> "Page":
+def draw(artifact: Curves, evidence: Evidence) -> "sheet.Page":
     """One panel per configured panel, a line per model, one legend. A `UserError` where a file of a run is missing or
     damaged."""
     configuration = artifact.configuration
     panels = [panel_of(artifact, settings, evidence) for settings in artifact.panels]
-    runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, evidence.runs)
-    names = list(dict.fromkeys(name for panel in panels for name in panel.baselines))
+    runs, styles = [run for panel in panels for run in panel.runs], sheet.line_styles(configuration, evidence.runs)
+    across = lines.baseline_styles(dict.fromkeys(name for panel in panels for name in panel.baselines))
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, runs),
-            width=9.6 if columns == 2 else 6.8,
-            height=3.1 * rows,
-            notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
-            handles=[*model_entries(runs, styles), *mark_entries(panels), *baseline_entries(names)],
-            instead="" if any(panel.curves for panel in panels) else NOTHING,
-            data=frame_of(panels),
-        )
-        axes = body.subplots(rows, columns, squeeze=False).ravel()
-        for ax, panel in zip(axes, panels, strict=False):
-            (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, styles, names)
-            if not panel.curves:
-                write_instead(ax)
-            describe(ax, configuration, panel)
-        for ax in axes[len(panels) :]:
-            ax.set_axis_off()
-        body.align_ylabels([ax for ax in axes if ax.get_ylabel()])
+    figure, body = sheet.page(
+        artifact.settings,
+        subtitle_of(configuration, runs),
+        width=9.6 if columns == 2 else 6.8,
+        height=3.1 * rows,
+        notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
+        handles=[*lines.model_entries(runs, styles), *mark_entries(panels), *lines.baseline_entries(across)],
+        instead="" if any(panel.curves for panel in panels) else NOTHING,
+        data=rows_of(panels),
+    )
+    axes = body.subplots(rows, columns, squeeze=False).ravel()
+    for ax, panel in zip(axes, panels, strict=False):
+        (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, {**styles, **across})
+        if not panel.curves:
+            sheet.write_instead(ax)
+        describe(ax, configuration, panel)
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
+    body.align_ylabels([ax for ax in axes if ax.get_ylabel()])
     return figure
 
 
@@ -182,32 +159,30 @@ def panel_of(artifact: Curves, settings: PanelSettings, evidence: Evidence) -> P
     printed = {model: artifact.number(Case(settings.task, model, settings.size), metric) for model in models}
     published = {model: number.value for model, number in printed.items() if number is not None}
     naive = {name: score for curve in curves for name, score in curve.naive.items()}
-    scores = baselines(naive, runs, metric, -1)
+    scores = lines.baselines(naive, runs, metric, -1)
     logged, limits = artifact.logged(settings, curves), settings.y_limits if papers else None
     if limits is None:
         marks = [*published.values(), *chain(*((*log.low, *log.high) for log in logged.values()))]
         limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
         if limits:
-            marks += in_sight(scores, limits[1])
+            marks += lines.in_sight(scores, limits[1])
             limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
     x_limits = settings.x_limits if papers else None
     return Panel(settings, runs, curves, published, scores, logged, x_limits, limits)
 
 
-def frame_of(panels: Sequence[Panel]) -> "pandas.DataFrame":
+def rows_of(panels: Sequence[Panel]) -> list[dict[str, Any]]:
     """A row for each point that is drawn: the panel, the model and the kind of line, x, the mean with its band or the
     seed's value; of a published number or a baseline without x."""
-    import pandas
-
     rows: list[dict[str, Any]] = []
     for panel in panels:
         place = {name: getattr(panel.settings, name) for name in ("task", "size", "split")}
-        rows += [point for curve in panel.curves for point in points_of(curve, **place)]
+        rows += [point for curve in panel.curves for point in lines.points_of(curve, **place)]
         for model, log in panel.logged.items():
-            rows += points_of(replace(log, model=model), "authors", **place)
+            rows += lines.points_of(replace(log, model=model), "authors", **place)
         rows += [{**place, "line": "published", "model": model, "mean": of} for model, of in panel.published.items()]
         rows += [{**place, "line": name, "mean": score} for name, score in panel.baselines.items()]
-    return pandas.DataFrame(rows)
+    return rows
 
 
 def in_dots(curves: Sequence[Curve]) -> bool:
@@ -239,7 +214,7 @@ def robust_limits(
     inside = values[values <= upper + 1.5 * (upper - lower)]
     high = max([inside.max(), *(np.median(part) for part in evenly), *marks])
     seen = np.concatenate([inside, *(line[np.isfinite(line)] for curve in curves for line in lines_of(curve)), marks])
-    return padded(np.append(seen[seen <= high], high), y_scale)
+    return lines.padded(np.append(seen[seen <= high], high), y_scale)
 
 
 def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
@@ -250,16 +225,16 @@ def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
     return values[np.isfinite(values)]
 
 
-def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
-    """Scales, curves, baselines, published final values, limits."""
+def draw_lines(ax: "Axes", panel: Panel, styles: sheet.Styles) -> None:
+    """Scales, curves, baselines, published final values, limits; `styles` are those of models and baselines."""
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
     middle = -1 if panel.logged else (len(panel.curves) - 1) / 2  # the authors' stand at the epoch itself
     for rank, curve in enumerate(panel.curves):
-        draw_line(ax, curve, styles[curve.model], front=10 - rank, shift=rank - middle)
+        lines.draw_line(ax, curve, styles[curve.model], front=10 - rank, shift=rank - middle)
     for model, log in panel.logged.items():
-        draw_line(ax, log, {**LOGGED, "linestyle": styles[model]["linestyle"]}, front=0.5)
-    draw_across(ax, panel.baselines, names)
+        lines.draw_line(ax, log, {**LOGGED, "linestyle": styles[model]["linestyle"]}, front=0.5)
+    lines.draw_across(ax, panel.baselines, styles)
     for rank, (model, value) in enumerate(panel.published.items()):
         shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
         ax.plot([1.015], [value], transform=ax.get_yaxis_transform(), clip_on=False, gid=f"published {model}", **shape)
@@ -269,10 +244,10 @@ def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         ax.set_xlim(*panel.x_limits)
     elif panel.curves:
         places = np.concatenate([curve.x for curve in (*panel.curves, *panel.logged.values())])
-        ax.set_xlim(*padded(places, panel.settings.x_scale))
+        ax.set_xlim(*lines.padded(places, panel.settings.x_scale))
 
 
-def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
+def draw_dots(ax: "Axes", panel: Panel, styles: sheet.Styles) -> None:
     """A row per model: a dot per seed, their mean with its interval; below, in grey, what the authors logged."""
     ax.set_xscale(panel.settings.y_scale)
     if panel.settings.y_scale == "linear":
@@ -287,12 +262,12 @@ def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) ->
             ax.plot(value, [row], "o", ms=4, color=colour, alpha=0.5, mew=0, gid=f"seed {model}")
         if model in panel.logged:
             draw_dot(ax, row + BELOW, panel.logged[model], {**LOGGED, "ms": 5})
-    draw_across(ax, panel.baselines, names, upright=True)
+    lines.draw_across(ax, panel.baselines, styles, upright=True)
     if panel.y_limits:
         ax.set_xlim(*panel.y_limits)
 
 
-def draw_dot(ax: "Axes", row: float, curve: Curve, look: Look) -> None:
+def draw_dot(ax: "Axes", row: float, curve: Curve, look: sheet.Look) -> None:
     """The mean of a single evaluation, where it has one, with its interval."""
     if np.isfinite(curve.low[0]):
         ax.plot([curve.low[0], curve.high[0]], [row, row], color=look["color"], lw=1, gid=f"band {curve.model}")
@@ -305,7 +280,7 @@ def mark_entries(panels: Sequence[Panel]) -> "list[Line2D]":
     published = {"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}
     marks = [published] if any(panel.published for panel in panels) else []
     marks += [{**LOGGED, "label": "authors’ logs"}] if any(panel.logged for panel in panels) else []
-    return [legend_entry(**mark) for mark in marks]
+    return [sheet.legend_entry(**mark) for mark in marks]
 
 
 def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
@@ -313,14 +288,14 @@ def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
     settings = panel.settings
     dots, loss = in_dots(panel.curves), settings.label or f"{settings.split.capitalize()} loss"
     if settings.y_scale == "log":
-        plain_numbers(ax.xaxis if dots else ax.yaxis)
+        sheet.plain_numbers(ax.xaxis if dots else ax.yaxis)
     if settings.x_scale == "log" and settings.against == "epoch" and not dots:
-        plain_numbers(ax.xaxis)
+        sheet.plain_numbers(ax.xaxis)
     places = " and ".join(dict.fromkeys(f"{curve.x[0]:g}" for curve in panel.curves if dots))
     ax.set_xlabel(f"{loss} at {settings.against} {places}" if dots else settings.against.capitalize())
     ax.set_ylabel("" if dots else loss)
-    lines = about(configuration, panel.runs, f"{panel.runs[0].task_title}: {settings.split} loss")
-    wrapped = [part for line in (*lines, settings.note or "") for part in textwrap.wrap(line, TITLE)]
+    texts = about(configuration, panel.runs, f"{panel.runs[0].task_title}: {settings.split} loss")
+    wrapped = [part for text in (*texts, settings.note or "") for part in textwrap.wrap(text, TITLE)]
     ax.set_title("\n".join(wrapped), linespacing=1.3)
 
 

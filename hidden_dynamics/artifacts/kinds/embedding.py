@@ -8,25 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.kinds.silhouette_table import (
-    WITHOUT,
-    Featured,
-    FeaturedSettings,
-    features_notes,
-    measured_features,
-)
+from hidden_dynamics.artifacts import sheet
+from hidden_dynamics.artifacts.kinds import silhouette_table
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import STYLE, legend_entry, page, style, write_instead
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import Features
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
-
-    from hidden_dynamics.artifacts.sheet import Page
 
 COLUMNS = 3
 WIDTH = 3.1  # inches, of a panel
@@ -34,18 +25,19 @@ AREA = 14_000  # square typographical points of all dots of a panel
 NOTHING = "No picture is drawn: no model has features to map."
 
 
-class Embedding(Featured[FeaturedSettings]):
+class Embedding(silhouette_table.Featured):
     """A figure of image features, which asks for nothing more than they do."""
 
 
-def draw(artifact: Embedding, evidence: Evidence) -> "Page":
+def draw(artifact: Embedding, evidence: Evidence) -> "sheet.Page":
     """Panels side by side, one per model: the map of its first seed. A `UserError` where the features are not those of
     its runs, or their maps are missing or damaged."""
-    rows, configuration = measured_features(artifact, evidence), artifact.configuration
+    rows, configuration = silhouette_table.measured_features(artifact, evidence), artifact.configuration
     first = list({row.model: row for row in reversed(rows)}.values())[::-1]
     labels, maps = read_maps(evidence.maps or Path(), [row.model for row in first])
     lines, shape = math.ceil(len(first) / COLUMNS), shape_of(maps.values())
-    names = names_of(configuration, first[0].dataset, labels)
+    numbers = [str(label) for label in range(labels.max(initial=0) + 1)]
+    names = configuration.datasets[first[0].dataset].classes or numbers
     settings = artifact.settings.features
     drawn = (
         f"Map: t-SNE of the first {len(labels):,} of these images, of each model's first seed (perplexity "
@@ -53,25 +45,24 @@ def draw(artifact: Embedding, evidence: Evidence) -> "Page":
     )
     dot = {"linestyle": "", "marker": "o", "markersize": 5}
     classes = sorted(set(labels.tolist()))
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, first),
-            width=9.6,
-            height=(WIDTH * shape + 0.75) * lines + 0.2,
-            notes=figure_notes(configuration, first, *features_notes(settings, first), drawn),
-            handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in classes],
-            instead="" if maps else NOTHING,
-            data=points_of(maps, labels, names),
-        )
-        title = about(configuration, first, first[0].task_title)
-        body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
-        axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
-        for ax, row in zip(axes, first, strict=False):
-            draw_map(ax, row, labels, maps.get(row.model), shape)
-            describe(ax, configuration, row)
-        for ax in axes[len(first) :]:
-            ax.set_axis_off()
+    figure, body = sheet.page(
+        artifact.settings,
+        subtitle_of(configuration, first),
+        width=9.6,
+        height=(WIDTH * shape + 0.75) * lines + 0.2,
+        notes=figure_notes(configuration, first, *silhouette_table.features_notes(settings, first), drawn),
+        handles=[sheet.legend_entry(names[label], color=f"C{label % 10}", **dot) for label in classes],
+        instead="" if maps else NOTHING,
+        data=points_of(maps, labels, names),
+    )
+    title = about(configuration, first, first[0].task_title)
+    body.suptitle("\n".join(title), fontsize=sheet.STYLE["axes.titlesize"])
+    axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
+    for ax, row in zip(axes, first, strict=False):
+        draw_map(ax, row, labels, maps.get(row.model), shape)
+        describe(ax, configuration, row)
+    for ax in axes[len(first) :]:
+        ax.set_axis_off()
     return figure
 
 
@@ -86,33 +77,25 @@ def read_maps(path: Path, models: Iterable[str]) -> tuple[NDArray, dict[str, NDA
         raise UserError(f"{path} is missing: run snakemake again, which makes it.", path) from None
 
 
-def names_of(configuration: Configuration, dataset: str, labels: NDArray) -> list[str]:
-    """The classes' names, or numbers where these are not known."""
-    return configuration.datasets[dataset].classes or [str(label) for label in range(labels.max(initial=0) + 1)]
-
-
 def shape_of(maps: Iterable[NDArray]) -> float:
     """The height of panels that hold all maps, as a share of their width: between a half and one."""
     spans = [np.ptp(points, axis=0) for points in maps]
     return min(1.0, max([0.5, *(height / width for width, height in spans if width)]))
 
 
-def points_of(maps: Mapping[str, NDArray], labels: NDArray, names: Sequence[str]) -> "pandas.DataFrame":
+def points_of(maps: Mapping[str, NDArray], labels: NDArray, names: Sequence[str]) -> list[dict[str, object]]:
     """A row for each image of each model."""
-    import pandas
-
-    classes = [names[label] for label in labels]
-    frames = [
-        pandas.DataFrame({"model": model, "image": range(len(xy)), "class": classes, "x": xy[:, 0], "y": xy[:, 1]})
-        for model, xy in maps.items()
+    return [
+        {"model": model, "image": image, "class": names[label], "x": x, "y": y}
+        for model, points in maps.items()
+        for image, (label, (x, y)) in enumerate(zip(labels, points, strict=True))
     ]
-    return pandas.concat(frames) if frames else pandas.DataFrame()
 
 
 def draw_map(ax: "Axes", row: Features, labels: NDArray, points: NDArray | None, shape: float) -> None:
     """The points in their classes' colours, or why there are none."""
     if points is None:
-        write_instead(ax, WITHOUT.get(row.status, "all features are the same"))
+        sheet.write_instead(ax, silhouette_table.WITHOUT.get(row.status, "all features are the same"))
         return
     colours = [f"C{label % 10}" for label in labels]
     # Drawn in their own order: no class lies above the others.

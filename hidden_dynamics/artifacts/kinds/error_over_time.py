@@ -6,19 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hidden_dynamics.artifacts import lines, sheet
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.lines import (
-    baseline_entries,
-    baselines,
-    draw_across,
-    draw_line,
-    in_sight,
-    model_entries,
-    padded,
-    points_of,
-)
 from hidden_dynamics.artifacts.notes import about, figure_notes, reported_note, subtitle_of
-from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import PREDICTIONS, resampled
 from hidden_dynamics.results.curves import Curve
@@ -27,10 +17,7 @@ from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import FEWEST, mean_band, mean_scores
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
-
-    from hidden_dynamics.artifacts.sheet import Page
 
 MOST_BINS = 12
 FEWEST_ENTRIES = 20  # of a run in a bin, on average
@@ -54,47 +41,44 @@ class Settings(SideBySideSettings):
     note: str
 
 
-class ErrorOverTime(SideBySide[Settings]):
-    Settings = Settings
+class ErrorOverTime(SideBySide):
+    settings: Settings
     summarised = True
     run_files = (PREDICTIONS,)
     floored = True
 
-    def chosen_metrics(self) -> list[str]:
-        return [self.settings.metric]
 
-
-def draw(artifact: ErrorOverTime, evidence: Evidence) -> "Page":
+def draw(artifact: ErrorOverTime, evidence: Evidence) -> "sheet.Page":
     """A `UserError` where a file is missing or damaged."""
     configuration, settings, runs = artifact.configuration, artifact.settings, evidence.runs
     metric = configuration.metrics[settings.metric]
     read = [(run, run.files.predictions()) for run in runs if run.status == "finished"]
     made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
-    lines = lines_of(configuration, made, metric.factor) if made else []
-    naive, styles = mean_scores(runs, settings.metric, metric.factor), line_styles(configuration, runs)
-    scores = baselines(naive, runs, settings.metric, metric.sign, metric.factor)
+    curves = curves_of(configuration, made, metric.factor) if made else []
+    naive, styles = mean_scores(runs, settings.metric, metric.factor), sheet.line_styles(configuration, runs)
+    scores = lines.baselines(naive, runs, settings.metric, metric.sign, metric.factor)
     by_row = {run.model: blocks(arrays) for run, arrays in made if run.seed == runs[0].seed and settings.over_rows}
+    across = lines.baseline_styles(scores)
     title = about(configuration, runs, f"{runs[0].task_title}: mean squared error of observed entries")
-    with style():
-        figure, body = page(
-            settings,
-            subtitle_of(configuration, runs),
-            width=8.2,
-            height=6.4 if settings.over_rows else 3.6,
-            notes=figure_notes(configuration, runs, settings.note, reported_note(configuration, runs)),
-            handles=[*model_entries(runs, styles), *baseline_entries(scores)],
-            instead="" if lines else NOTHING,
-            data=frame_of(lines, by_row, scores),
-        )
-        axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
-        axes[0].set_title("\n".join(title), linespacing=1.3)
-        axes[0].set_xlabel(settings.time)
-        axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
-        if lines:
-            draw_over_time(axes[0], lines, styles, scores)
-        if settings.over_rows:
-            draw_over_rows(axes[1], by_row, styles)
-        body.align_ylabels(axes)
+    figure, body = sheet.page(
+        settings,
+        subtitle_of(configuration, runs),
+        width=8.2,
+        height=6.4 if settings.over_rows else 3.6,
+        notes=figure_notes(configuration, runs, settings.note, reported_note(configuration, runs)),
+        handles=[*lines.model_entries(runs, styles), *lines.baseline_entries(across)],
+        instead="" if curves else NOTHING,
+        data=rows_of(curves, by_row, scores),
+    )
+    axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
+    axes[0].set_title("\n".join(title), linespacing=1.3)
+    axes[0].set_xlabel(settings.time)
+    axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
+    if curves:
+        draw_over_time(axes[0], curves, {**styles, **across}, scores)
+    if settings.over_rows:
+        draw_over_rows(axes[1], by_row, styles)
+    body.align_ylabels(axes)
     return figure
 
 
@@ -152,49 +136,46 @@ def squares_of(arrays: Arrays) -> NDArray:
         return (arrays["value"].astype(np.float64) - arrays["mean"]) ** 2
 
 
-def lines_of(configuration: Configuration, made: Sequence[tuple[RunRecord, Arrays]], factor: float) -> list[Curve]:
+def curves_of(configuration: Configuration, made: Sequence[tuple[RunRecord, Arrays]], factor: float) -> list[Curve]:
     """Of each model the mean over its runs, with its band or the runs' own lines."""
     times, errors = errors_of([arrays for _, arrays in made], factor)
-    lines = []
+    curves = []
     for model in dict.fromkeys(run.model for run, _ in made):
         values = errors[[run.model == model for run, _ in made]]
         seeds = [run.seed for run, _ in made if run.model == model]
         band = mean_band(values, resampled=resampled(configuration, made[0][0].task, model))
         few = dict(zip(seeds, values, strict=True)) if 1 < len(values) < FEWEST else {}
-        lines.append(Curve(model, times, *band, few))
-    return lines
+        curves.append(Curve(model, times, *band, few))
+    return curves
 
 
-def frame_of(
-    lines: Sequence[Curve], by_row: Mapping[str, tuple[NDArray, NDArray]], scores: Mapping[str, float]
-) -> "pandas.DataFrame":
+def rows_of(
+    curves: Sequence[Curve], by_row: Mapping[str, tuple[NDArray, NDArray]], scores: Mapping[str, float]
+) -> list[dict[str, object]]:
     """A row for each point that is drawn, over time and over row numbers, and for each baseline."""
-    import pandas
-
-    rows: list[dict[str, object]] = [point for line in lines for point in points_of(line, axis="time")]
+    rows: list[dict[str, object]] = [point for curve in curves for point in lines.points_of(curve, axis="time")]
     for model, points in by_row.items():
         place = {"axis": "row", "model": model, "line": "first seed"}
         rows += [{**place, "x": x, "mean": mean} for x, mean in zip(*points, strict=True)]
-    rows += [{"axis": "time", "line": name, "mean": score} for name, score in scores.items()]
-    return pandas.DataFrame(rows)
+    return rows + [{"axis": "time", "line": name, "mean": score} for name, score in scores.items()]
 
 
-def draw_over_time(ax: "Axes", lines: Sequence[Curve], styles: Styles, scores: Mapping[str, float]) -> None:
+def draw_over_time(ax: "Axes", curves: Sequence[Curve], styles: sheet.Styles, scores: Mapping[str, float]) -> None:
     """Each model's mean with its band or its runs' own lines; a wide band does not flatten the lines."""
-    means = np.concatenate([values for line in lines for values in (line.mean, *line.seeds.values())])
-    bands = np.concatenate([end for line in lines for end in (line.low, line.high)])
-    for rank, line in enumerate(lines):
-        look = {**styles[line.model], "marker": "o", "ms": 3.5}
-        draw_line(ax, line, look, shift=rank - (len(lines) - 1) / 2)
-    draw_across(ax, scores, scores)
-    ax.set_xlim(*padded(np.concatenate([line.x for line in lines])))
+    means = np.concatenate([values for curve in curves for values in (curve.mean, *curve.seeds.values())])
+    bands = np.concatenate([end for curve in curves for end in (curve.low, curve.high)])
+    for rank, curve in enumerate(curves):
+        look = {**styles[curve.model], "marker": "o", "ms": 3.5}
+        lines.draw_line(ax, curve, look, shift=rank - (len(curves) - 1) / 2)
+    lines.draw_across(ax, scores, styles)
+    ax.set_xlim(*lines.padded(np.concatenate([curve.x for curve in curves])))
     least, top = np.nanmin(means), np.nanmax(means)
-    seen = np.concatenate([means, bands.clip(least / 2, 2 * top), in_sight(scores, top)])
-    low, high = padded(seen[np.isfinite(seen)])
+    seen = np.concatenate([means, bands.clip(least / 2, 2 * top), lines.in_sight(scores, top)])
+    low, high = lines.padded(seen[np.isfinite(seen)])
     ax.set_ylim(max(0.0, low), high)
 
 
-def draw_over_rows(ax: "Axes", by_row: Mapping[str, tuple[NDArray, NDArray]], styles: Styles) -> None:
+def draw_over_rows(ax: "Axes", by_row: Mapping[str, tuple[NDArray, NDArray]], styles: sheet.Styles) -> None:
     """Each model's mean over blocks of rows, of its run with the first seed."""
     ax.set_title("As in the paper: over row numbers, which its figure labels “Testing Time”")
     ax.set_xlabel("Number of the target’s row (rows sorted by series, then time)")

@@ -1,17 +1,16 @@
 """A forest plot: by how much models are ahead of others, task by task, with intervals; what it compares is listed by
 hand, and decides nothing."""
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
+from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import Look, legend_entry, page, style
-from hidden_dynamics.artifacts.tables import interval_text, signed
+from hidden_dynamics.artifacts.tables import decimals_of, interval_text, signed
+from hidden_dynamics.claims.comparison import Comparison, compare
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.configuration.schema import Metric, Size
@@ -20,18 +19,13 @@ from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.evidence import Evidence
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
 
-    from hidden_dynamics.artifacts.sheet import Page
-    from hidden_dynamics.claims.comparison import Comparison
-
-MOST = 20  # comparisons
 LINE = 0.21  # inches from line to line
 WIDTH = 9.0  # inches
 LETTER = 5.2  # typographical points: the mean width of one
 # By whether the side that is ahead is not shown to have learned; Okabe and Ito's blue.
-LOOKS: dict[bool, Look] = {False: {"color": "#0072B2", "marker": "o"}, True: {"color": "0.65", "marker": "v"}}
+LOOKS: dict[bool, sheet.Look] = {False: {"color": "#0072B2", "marker": "o"}, True: {"color": "0.65", "marker": "v"}}
 UNLEARNED = "the model that is ahead is not shown to have learned"
 UNITS = {"one": "", "percent": " (points)"}
 NOTHING = "No picture is drawn: at this scale no two models that it compares both have a value."
@@ -59,18 +53,9 @@ class Row(Entry):
 class Settings(ArtifactSettings):
     rows: Annotated[list[Row], Field(min_length=1)]
 
-    @field_validator("rows")
-    @classmethod
-    def _are_few(cls, rows: list[Row]) -> list[Row]:
-        number = sum(len(others) for row in rows for others in row.models.values())
-        if number > MOST:
-            about = {"most": MOST, "number": number}
-            raise PydanticCustomError("rows", "expected at most {most} comparisons, not {number}", about)
-        return rows
 
-
-class Forest(Artifact[Settings]):
-    Settings = Settings
+class Forest(Artifact):
+    settings: Settings
     summarised = True
     with_extras = False
 
@@ -82,9 +67,6 @@ class Forest(Artifact[Settings]):
     def shown(self) -> list[Case]:
         return list(dict.fromkeys(case for one, other, _ in self.pairs() for case in (one, other)))
 
-    def chosen_metrics(self) -> list[str]:
-        return list(dict.fromkeys(row.metric for row in self.settings.rows))
-
 
 def pairs_of(row: Row) -> list[tuple[Case, Case]]:
     """(case, the one that it is compared with)."""
@@ -92,7 +74,7 @@ def pairs_of(row: Row) -> list[tuple[Case, Case]]:
     return [(Case(row.task, model, row.size), Case(row.task, other, row.size)) for model, other in sides]
 
 
-def draw(artifact: Forest, evidence: Evidence) -> "Page":
+def draw(artifact: Forest, evidence: Evidence) -> "sheet.Page":
     """A panel for each measure, a heading for each task, its comparisons by lead."""
     configuration, panels = artifact.configuration, panels_of(artifact, evidence)
     drawn = [comparison for comparisons in panels.values() for comparison in comparisons]
@@ -100,34 +82,31 @@ def draw(artifact: Forest, evidence: Evidence) -> "Page":
     runs = [run for run in evidence.runs if run.case in shown]
     unlearned = any(comparison.unlearned for comparison in drawn)
     lines = {measure: lines_of(evidence, comparisons) for measure, comparisons in panels.items()}
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, runs),
-            width=WIDTH,
-            height=sum(LINE * len(texts) + 0.6 for texts in lines.values()),
-            notes=figure_notes(configuration, runs, NOTE),
-            handles=[legend_entry(UNLEARNED, ls="none", **LOOKS[True])] if unlearned else [],
-            instead="" if drawn else NOTHING,
-            data=frame_of(drawn),
-        )
-        if drawn:
-            heights = [len(texts) + 0.2 for texts in lines.values()]
-            room = LETTER * max(len(label) for texts in lines.values() for label, comparison in texts if comparison)
-            axes = body.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-            for ax, (measure, texts) in zip(axes, lines.items(), strict=True):
-                draw_panel(ax, texts, measure, configuration.metrics[panels[measure][0].metric], room)
+    figure, body = sheet.page(
+        artifact.settings,
+        subtitle_of(configuration, runs),
+        width=WIDTH,
+        height=sum(LINE * len(texts) + 0.6 for texts in lines.values()),
+        notes=figure_notes(configuration, runs, NOTE),
+        handles=[sheet.legend_entry(UNLEARNED, ls="none", **LOOKS[True])] if unlearned else [],
+        instead="" if drawn else NOTHING,
+        data=[data_of(comparison) for comparison in drawn],
+    )
+    if drawn:
+        heights = [len(texts) + 0.2 for texts in lines.values()]
+        room = LETTER * max(len(label) for texts in lines.values() for label, comparison in texts if comparison)
+        axes = body.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for ax, (measure, texts) in zip(axes, lines.items(), strict=True):
+            draw_panel(ax, texts, measure, configuration.metrics[panels[measure][0].metric], room)
     return figure
 
 
 # By measure, its lines from the top: a heading, or a label with its comparison.
-Lines = Sequence[tuple[str, "Comparison | None"]]
+Lines = Sequence[tuple[str, Comparison | None]]
 
 
-def panels_of(artifact: Forest, evidence: Evidence) -> "dict[str, list[Comparison]]":
+def panels_of(artifact: Forest, evidence: Evidence) -> dict[str, list[Comparison]]:
     """By measure, the comparisons of which both sides have a value: tasks as listed, the largest lead of each first."""
-    from hidden_dynamics.claims.comparison import compare  # SciPy
-
     tasks, panels = artifact.tasks(), {}
     for row in artifact.settings.rows:
         measure = row.measure or artifact.configuration.metrics[row.metric].title
@@ -140,7 +119,7 @@ def panels_of(artifact: Forest, evidence: Evidence) -> "dict[str, list[Compariso
     return panels
 
 
-def lines_of(evidence: Evidence, comparisons: "Sequence[Comparison]") -> Lines:
+def lines_of(evidence: Evidence, comparisons: Sequence[Comparison]) -> Lines:
     """Under the task's title, with data other than the paper's and N, which models are compared."""
     lines: list[tuple[str, Comparison | None]] = []
     for task in dict.fromkeys(comparison.one.task for comparison in comparisons):
@@ -156,19 +135,15 @@ def lines_of(evidence: Evidence, comparisons: "Sequence[Comparison]") -> Lines:
     return lines
 
 
-def frame_of(comparisons: "Sequence[Comparison]") -> "pandas.DataFrame":
-    """A row for each comparison, from the top."""
-    import pandas
-
-    columns = ["task", "metric", "size", "model", "other", "lead", "low", "high", "p", "test", "n", "other_n"]
-    rows = [
-        (
-            *(each.one.task, each.metric, each.one.size, each.one.model, each.other.model),
-            *(each.difference, each.low, each.high, each.p, each.test, *each.n, each.unlearned, each.failed),
-        )
-        for each in comparisons
-    ]
-    return pandas.DataFrame(rows, columns=[*columns, "unlearned", "failed"])
+def data_of(comparison: Comparison) -> dict[str, object]:
+    """The row for programs."""
+    one, other, numbers = comparison.one, comparison.other, ("low", "high", "p", "test")
+    return {
+        **{"task": one.task, "metric": comparison.metric, "size": one.size, "model": one.model, "other": other.model},
+        **{"lead": comparison.difference} | {name: getattr(comparison, name) for name in numbers},
+        **{"n": comparison.n[0], "other_n": comparison.n[1]},
+        **{"unlearned": comparison.unlearned, "failed": comparison.failed},
+    }
 
 
 def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: float) -> None:
@@ -193,10 +168,9 @@ def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: flo
     ax.spines["left"].set_visible(False)
 
 
-def text_of(comparison: "Comparison", metric: Metric) -> str:
+def text_of(comparison: Comparison, metric: Metric) -> str:
     """The lead with its interval, "+2.0 (−1.4 to +5.3)": with two digits of the interval's width."""
-    width = comparison.high - comparison.low
-    decimals = max(metric.decimals, min(1 - math.floor(math.log10(width)), 6)) if width > 0 else metric.decimals
+    decimals = max(metric.decimals, decimals_of(comparison.high - comparison.low))
     numbers = signed(comparison.difference, decimals), interval_text(comparison.low, comparison.high, decimals)
     failed = f"{comparison.failed} failed" if comparison.failed else ""
     return " ".join(filter(None, (*numbers, failed)))

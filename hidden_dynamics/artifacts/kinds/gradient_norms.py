@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts import sheet
+from hidden_dynamics.artifacts.base import SideBySide
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
-from hidden_dynamics.artifacts.sheet import page, style, write_instead
 from hidden_dynamics.configuration.runs import GRADIENTS
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
-
-    from hidden_dynamics.artifacts.sheet import Page
 
 QUANTILE = 0.99  # of the norms, within the limits of colours
 NOT_FINITE = "#d62728"
@@ -29,14 +26,13 @@ NOTE = "The first seed. Colours go up to {:g}, which 99 % of the norms are below
 NOTHING = "No picture is drawn: no run recorded a gradient."
 
 
-class GradientNorms(SideBySide[SideBySideSettings]):
-    Settings = SideBySideSettings
+class GradientNorms(SideBySide):
     summarised = True
     run_files = (GRADIENTS,)
     with_extras = False  # the heat maps are of the paper's models alone
 
 
-def draw(artifact: GradientNorms, evidence: Evidence) -> "Page":
+def draw(artifact: GradientNorms, evidence: Evidence) -> "sheet.Page":
     """Heat maps side by side, one per model: step t downwards, iteration to the right, one scale of colours. A
     `UserError` where a run's file is missing or damaged."""
     import matplotlib
@@ -49,29 +45,28 @@ def draw(artifact: GradientNorms, evidence: Evidence) -> "Page":
     norms = np.concatenate([recording.norms.ravel() for recording in recordings])
     highest = colour_limit(norms[np.isfinite(norms)])
     norm, colours = Normalize(0, highest), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE)
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, runs),
-            width=max(6.8, 4.8 * len(recordings)),
-            height=4.0,
-            notes=figure_notes(configuration, runs, NOTE.format(highest)),
-            instead="" if norms.size else NOTHING,
-            data=frame_of(recordings),
-        )
-        axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
-        for ax, recording in zip(axes, recordings, strict=True):
-            draw_norms(ax, recording, colours, norm)
-            run = recording.run
-            ends = {"diverged": f"diverged at iteration {run.diverged_at}", "failed": "failed"}
-            ended = ends.get(run.status, "")
-            ax.set_title("\n".join(about(configuration, [run], run.label, f"seed {run.seed}", ended)))
-            ax.set_xlabel("Training iteration")
-            ax.spines[:].set_visible(True)
-        set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
-        extend = "max" if (norms > highest).any() else "neither"
-        bar = body.colorbar(ScalarMappable(norm, colours), ax=list(axes), extend=extend, pad=0.015, aspect=30)
-        bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
+    figure, body = sheet.page(
+        artifact.settings,
+        subtitle_of(configuration, runs),
+        width=max(6.8, 4.8 * len(recordings)),
+        height=4.0,
+        notes=figure_notes(configuration, runs, NOTE.format(highest)),
+        instead="" if norms.size else NOTHING,
+        data=rows_of(recordings),
+    )
+    axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
+    for ax, recording in zip(axes, recordings, strict=True):
+        draw_norms(ax, recording, colours, norm)
+        run = recording.run
+        ends = {"diverged": f"diverged at iteration {run.diverged_at}", "failed": "failed"}
+        ended = ends.get(run.status, "")
+        ax.set_title("\n".join(about(configuration, [run], run.label, f"seed {run.seed}", ended)))
+        ax.set_xlabel("Training iteration")
+        ax.spines[:].set_visible(True)
+    set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
+    extend = "max" if (norms > highest).any() else "neither"
+    bar = body.colorbar(ScalarMappable(norm, colours), ax=list(axes), extend=extend, pad=0.015, aspect=30)
+    bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
     return figure
 
 
@@ -99,24 +94,21 @@ def colour_limit(norms: NDArray) -> float:
     return float(f"{math.ceil(high / unit) * unit:.2g}")
 
 
-def frame_of(recordings: Sequence[Recording]) -> "pandas.DataFrame":
+def rows_of(recordings: Sequence[Recording]) -> list[dict[str, object]]:
     """A row for each iteration and step; of more than `MOST_ROWS` every n-th of both."""
-    import pandas
-
     every = math.ceil(math.sqrt(sum(recording.norms.size for recording in recordings) / MOST_ROWS)) or 1
-    frames = []
-    for recording in recordings:
-        norms = recording.norms[::every, ::every]
-        iterations, steps = recording.iterations[::every], np.arange(recording.norms.shape[1])[::every]
-        columns = {"iteration": iterations.repeat(steps.size), "step": np.tile(steps, iterations.size)}
-        frames.append(pandas.DataFrame({"model": recording.run.model, **columns, "norm": norms.ravel()}))
-    return pandas.concat(frames)
+    return [
+        {"model": recording.run.model, "iteration": iteration, "step": step, "norm": norm}
+        for recording in recordings
+        for iteration, norms in list(zip(recording.iterations, recording.norms, strict=True))[::every]
+        for step, norm in list(enumerate(norms))[::every]
+    ]
 
 
 def draw_norms(ax: "Axes", recording: Recording, colours: "Colormap", norm: "Normalize") -> None:
     """One heat map: a column of pixels per recorded iteration, a row per step; words where there is nothing to show."""
     if not recording.norms.size:
-        write_instead(ax, "no gradient was recorded")
+        sheet.write_instead(ax, "no gradient was recorded")
         return
     ax.imshow(
         np.ma.masked_invalid(recording.norms.T),

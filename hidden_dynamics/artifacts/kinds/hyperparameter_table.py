@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished, Models
+from hidden_dynamics.artifacts.base import REQUIRED, Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import chosen_notes, title_of, variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table
 from hidden_dynamics.configuration import known
@@ -41,13 +41,10 @@ class Settings(ArtifactSettings):
     tasks: Names | None = None
 
 
-class HyperparameterTable(BesidePublished[Settings]):
-    Settings = Settings
+class HyperparameterTable(Artifact):
+    settings: Settings
     form = "table"
     origin = "The numbers are the configuration's (config/tasks.yaml, config/models.yaml, the scale)."
-
-    def shown(self) -> list[Case]:
-        return []
 
     def check(self, where: str) -> None:
         for model in self.settings.models:

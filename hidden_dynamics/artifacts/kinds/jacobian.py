@@ -3,16 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.sheet import legend_entry, page, style
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.artifacts import sheet
+from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import GradientNorm
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from hidden_dynamics.artifacts.sheet import Page
 
 LINES: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # by column of what was measured
     "autograd": ("∂L/∂hₜ by autograd", {"color": "#9ecae1", "linewidth": 4.5}),
@@ -34,15 +31,12 @@ PRODUCTS = {"product": "Eq. 11", "claimed": "Eq. 13"}
 EQUAL = 1e-9  # of the vectors' length: what rounding in float64 may take
 
 
-class Jacobian(Artifact[ArtifactSettings]):
+class Jacobian(Artifact):
     measured = "jacobian"
     origin = "It is computed from untrained cells."
 
-    def shown(self) -> list[Case]:
-        return []
 
-
-def draw(artifact: Jacobian, evidence: Evidence) -> "Page":
+def draw(artifact: Jacobian, evidence: Evidence) -> "sheet.Page":
     """A row of panels for each core, a column for each filter: norms over t; those of the first step as a table."""
     import pandas
 
@@ -51,24 +45,23 @@ def draw(artifact: Jacobian, evidence: Evidence) -> "Page":
         cells.setdefault((norms.core, norms.filter), []).append(norms)
     cores, filters = (list(dict.fromkeys(names)) for names in zip(*cells, strict=True))
     table = pandas.DataFrame([_first_step(*cell, steps) for cell, steps in cells.items()])
-    with style():
-        figure, body = page(
-            artifact.settings,
-            "untrained, float64, N = 32, T = 60",
-            width=2.05 * len(filters) + 0.7,
-            height=2.3 * len(cores),
-            notes=[_equal_note(list(cells.values())), *NOTES],
-            handles=[legend_entry(label, **look) for label, look in LINES.values()],
-            table=table.to_markdown(index=False, disable_numparse=True),
-            data=pandas.DataFrame([norms.model_dump() for norms in evidence.gradients]),
-        )
-        axes = body.subplots(len(cores), len(filters), sharex=True, sharey="row", squeeze=False)
-        for (core, name), steps in cells.items():
-            draw_norms(axes[cores.index(core)][filters.index(name)], f"{core}, {name}", steps)
-        for ax in axes[:, 0]:
-            ax.set_ylabel("Norm")
-        for ax in axes[-1]:
-            ax.set_xlabel("Step t")
+    figure, body = sheet.page(
+        artifact.settings,
+        "untrained, float64, N = 32, T = 60",
+        width=2.05 * len(filters) + 0.7,
+        height=2.3 * len(cores),
+        notes=[_equal_note(list(cells.values())), *NOTES],
+        handles=[sheet.legend_entry(label, **look) for label, look in LINES.values()],
+        table=table.to_markdown(index=False, disable_numparse=True),
+        data=[norms.model_dump() for norms in evidence.gradients],
+    )
+    axes = body.subplots(len(cores), len(filters), sharex=True, sharey="row", squeeze=False)
+    for (core, name), steps in cells.items():
+        draw_norms(axes[cores.index(core)][filters.index(name)], f"{core}, {name}", steps)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("Norm")
+    for ax in axes[-1]:
+        ax.set_xlabel("Step t")
     return figure
 
 

@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import scipy
+
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.beside_published import beside, data_of, value_text
 from hidden_dynamics.artifacts.notes import named, subtitle_of, table_notes
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table, decimals_of, interval_text, p_text, signed
+from hidden_dynamics.claims.statistics import Sample, welch
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Case, resolve
 from hidden_dynamics.configuration.schema import Size
@@ -39,8 +42,8 @@ class Settings(ArtifactSettings):
     rows: dict[str, list[Size]] = {}
 
 
-class LogsTable(Artifact[Settings]):
-    Settings = Settings
+class LogsTable(Artifact):
+    settings: Settings
     form = "table"
     summarised = True
     run_files = ("metrics.csv",)
@@ -96,12 +99,10 @@ def draw(artifact: LogsTable, evidence: Evidence) -> Table:
 
 def against_baselines(artifact: LogsTable) -> Table:
     """A row for each model that has a baseline."""
-    from scipy.stats import false_discovery_control
-
     rows = [_compared(artifact, *pair) for pair in artifact.against()]
     for at in GROUPS:
         tested = [row for row in rows if not math.isnan(row[f"{at}_p"])]
-        adjusted = false_discovery_control([row[f"{at}_p"] for row in tested])
+        adjusted = scipy.stats.false_discovery_control([row[f"{at}_p"] for row in tested])
         for row, q in zip(tested, adjusted.tolist(), strict=True):
             row[f"{at}_q"] = q
     note = load_logs(artifact.settings.logs).about.notes[0]
@@ -131,8 +132,6 @@ def _compared(artifact: LogsTable, log: Log, baseline: Log) -> dict[str, Any]:
 
 def _difference(point: Point, other: Point) -> dict[str, float]:
     """Of the means, with its interval and p; nan for these where a side has fewer than three seeds."""
-    from hidden_dynamics.claims.statistics import Sample, welch  # SciPy
-
     numbers = {"difference": point.mean - other.mean, **dict.fromkeys(("low", "high", "p", "q"), math.nan)}
     estimate = welch([Sample(of.mean, of.sd, of.n) for of in (point, other)])
     if estimate is None or min(point.n, other.n) < FEWEST:

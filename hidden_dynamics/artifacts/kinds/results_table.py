@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from hidden_dynamics.artifacts import beside_published
-from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
+from hidden_dynamics.artifacts.base import REQUIRED, Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.beside_published import Score, beside, score_of, value_text
 from hidden_dynamics.artifacts.kinds.solver_table import MOVES, is_unchecked, moves
 from hidden_dynamics.artifacts.notes import divergence_notes, reported_note, runs_note
@@ -46,10 +46,10 @@ class Settings(ArtifactSettings):
     extras: bool = True
 
 
-class ResultsTable(BesidePublished[Settings]):
+class ResultsTable(Artifact):
     """Models at sizes of their own, each on all of its tasks."""
 
-    Settings = Settings
+    settings: Settings
     form = "table"
     summarised = True
     floored = True
@@ -95,12 +95,11 @@ def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
     `UserError` where tasks have the same title."""
     configuration, headings = artifact.configuration, _headings(artifact)
     cases = dict.fromkeys([*artifact.shown(), *(run.case for run in evidence.runs)])
-    ours = {
-        (case, metric): over_seeds(configuration, evidence.of(case), metric)
+    scores = [
+        score_of(artifact, evidence, case, metric, over_seeds(configuration, evidence.of(case), metric))
         for case in cases
         for metric in artifact.metrics_on(case.task)
-    }
-    scores = [score_of(artifact, evidence, *place, statistics) for place, statistics in ours.items()]
+    ]
     lines = [score.data(artifact) | _printed(artifact, score, evidence.of(score.case)) for score in scores]
     references, repeating = _references(artifact, evidence), _repeating(artifact, evidence)
     rows: dict[object, dict[Column, str]] = {}
@@ -182,7 +181,8 @@ def _headings(artifact: ResultsTable) -> dict[tuple[str, str], str]:
         title = configuration.tasks[task].title
         title += "" if configuration.title_as_run(task) == title else f" ({configuration.data_title(task)})"
         for metric in artifact.metrics_on(task):
-            headings[task, metric] = f"{title}: {artifact.heading(metric)}" if several else title
+            heading = artifact.published.heading(metric) or configuration.metrics[metric].title
+            headings[task, metric] = f"{title}: {heading}" if several else title
     if len(set(headings.values())) < len(headings):
         tasks = artifact.settings.tasks
         text = f"config/tasks.yaml: {', '.join(tasks)}: one table shows them; give them titles that differ."

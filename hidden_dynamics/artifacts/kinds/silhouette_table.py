@@ -2,11 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from hidden_dynamics.artifacts import beside_published
-from hidden_dynamics.artifacts.base import REQUIRED, Artifact, BesidePublished, SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts.base import REQUIRED, Artifact, SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.beside_published import beside, score_of
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note
 from hidden_dynamics.artifacts.tables import Table
@@ -34,13 +33,10 @@ class FeaturedSettings(SideBySideSettings):
     features: FeatureSettings
 
 
-OfFeatures = TypeVar("OfFeatures", bound=FeaturedSettings)
-
-
-class Featured(SideBySide[OfFeatures]):
+class Featured(SideBySide):
     """Image features of models of one size on one task."""
 
-    Settings = FeaturedSettings
+    settings: FeaturedSettings
     measured = "features"
     alike = ("silhouette_table", "embedding"), ("task", "size", "models", "features")
 
@@ -52,8 +48,8 @@ class Settings(FeaturedSettings):
     papers_data: bool = False
 
 
-class SilhouetteTable(BesidePublished[Settings], Featured[Settings]):
-    Settings = Settings
+class SilhouetteTable(Featured):
+    settings: Settings
     form = "table"
     needed = "data that the user leaves out (leave_out, only), or the paper's own, as scales pilot and paper have"
 
@@ -65,14 +61,6 @@ class SilhouetteTable(BesidePublished[Settings], Featured[Settings]):
     @property
     def is_left_out(self) -> bool:
         return super().is_left_out or not self.shown()
-
-    def metrics(self) -> list[str]:
-        return ["silhouette"]
-
-    def pairs(self) -> Iterator[tuple[Case, Case, str]]:
-        baseline, cases = Case(self.settings.task, self.published.baseline, self.settings.size), self.cases()
-        if baseline in cases:
-            yield from ((case, baseline, "silhouette") for case in cases if case != baseline)
 
 
 def draw(artifact: SilhouetteTable, evidence: Evidence) -> Table:

@@ -28,8 +28,8 @@ class Settings(ArtifactSettings):
     models: Models
 
 
-class SolverTable(Artifact[Settings]):
-    Settings = Settings
+class SolverTable(Artifact):
+    settings: Settings
     form = "table"
     summarised = True
     with_extras = False

@@ -28,8 +28,8 @@ class Settings(SideBySideSettings):
     target: Number
 
 
-class TimeToAccuracyTable(MeasuredCosts[Settings]):
-    Settings = Settings
+class TimeToAccuracyTable(MeasuredCosts):
+    settings: Settings
     summarised = True
     run_files = ("metrics.csv", "clock.csv")
 
