@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
-from hidden_dynamics.errors import UserError
-
 GZIP_MAGIC = b"\x1f\x8b"
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError)  # what reading a broken archive raises
 
@@ -36,13 +34,3 @@ def members(path: str | Path, pattern: str) -> Iterator[tuple[str, bytes]]:
             name = member.name.rsplit("/", 1)[-1]
             if member.isreg() and fnmatch.fnmatchcase(name, pattern) and (content := archive.extractfile(member)):
                 yield name, content.read()
-
-
-def fetched_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
-    """`members` of an archive that was fetched; what is wrong with it is a `UserError` that names it."""
-    try:
-        yield from members(path, pattern)
-    except DAMAGE as error:
-        raise UserError(f"{path}: the archive is broken off or damaged ({error}); fetch it again") from None
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file; fetch it first (scripts/fetch.py)") from None

@@ -63,7 +63,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     chosen = typed(Settings, settings, "physionet2012")
     parts = []
     for name in chosen.sets:
-        records = archives.fetched_members(Path(raw, f"set-{name}.tar"), MEMBERS)
+        records = archives.members(Path(raw, f"set-{name}.tar"), MEMBERS)
         outcomes = Path(raw, f"Outcomes-{name}.txt").read_bytes()
         part = parse((content for _, content in records), outcomes, chosen.quantisation)
         parts.append(part if chosen.order == "number" else as_released(part, Path(raw, f"set-{name}_0.016.pt")))
