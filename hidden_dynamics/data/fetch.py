@@ -35,38 +35,30 @@ def fetch(folder: str, name: str, file: RemoteFile, destination: str | Path, mir
     with the wrong content is thrown away; what breaks off is tried again, then the next source.
 
     Raises:
-        UserError: no source gave the file (the message lists each with its reason), the mirror is not a directory, or
-            `destination` cannot be written. A full or read-only disk is reported at once, not retried.
+        UserError: no source gave the file (the message lists each with its reason), or the mirror is not a directory.
+        OSError: the disk is full or cannot be written; no other source is asked then.
     """
     destination, label, tried = Path(destination), f"{folder}/{name}", []
     if mirror is not None and not Path(mirror).is_dir():
         text = f"the mirror {mirror} is not a directory. Set data.mirror in config.yaml to one, or leave it out."
         raise UserError(text, file=mirror, key="data.mirror")
     copies = [] if mirror is None else [Path(mirror, folder, name), Path(mirror, folder, f"{name}.gz")]
-    try:
-        with alone(destination.with_name(f".lock.{destination.name}"), label) as waited:
-            if waited and destination.is_file():  # one was left of a workflow that was killed, and has brought it
-                return
-            files.sweep(destination.parent, [destination.name])
-            file = _held_to(file, destination)
-            for source in (*copies, *file.urls):
-                print(f"{label}: from {source}", file=sys.stderr, flush=True)
-                try:
-                    if isinstance(source, Path):
-                        _unpack(source, file, destination)
-                    else:
-                        _from_url(source, file, destination)
-                    return None if file.sha256 else _record(destination, label)
-                except _Refused as refusal:
-                    tried.append(f"  - {source}: {refusal}")
-                    print(f"{label}: {refusal}", file=sys.stderr, flush=True)
-    except OSError as error:
-        # Only the disk gets here: a source's own errors have become _Refused.
-        raise UserError(
-            f"cannot write {destination}: {error.strerror or error}. "
-            "Make room, or make its directory writable, and run again.",
-            file=destination,
-        ) from error
+    with alone(destination.with_name(f".lock.{destination.name}"), label) as waited:
+        if waited and destination.is_file():  # one was left of a workflow that was killed, and has brought it
+            return
+        files.sweep(destination.parent, [destination.name])
+        file = _held_to(file, destination)
+        for source in (*copies, *file.urls):
+            print(f"{label}: from {source}", file=sys.stderr, flush=True)
+            try:
+                if isinstance(source, Path):
+                    _unpack(source, file, destination)
+                else:
+                    _from_url(source, file, destination)
+                return None if file.sha256 else _record(destination, label)
+            except _Refused as refusal:
+                tried.append(f"  - {source}: {refusal}")
+                print(f"{label}: {refusal}", file=sys.stderr, flush=True)
     sources = "\n".join(tried if file.urls else [*tried, "  - no address has it: it comes from a mirror alone"])
     advice = f"Put the file at <directory>/{label} (or .gz) and set data.mirror in config.yaml to that <directory>."
     raise UserError(f"{label} could not be fetched:\n{sources}\n{advice}", file=destination)

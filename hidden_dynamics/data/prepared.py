@@ -25,8 +25,7 @@ class Prepared:
 def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping[str, object]) -> None:
     """Write `arrays` to `path` (`<name>.npz`) and the provenance and digest to `<name>.json` beside it.
 
-    The same arrays give the same bytes. The arrays are written last: where they are, all is. A `UserError` where
-    `path` cannot be written.
+    The same arrays give the same bytes. The arrays are written last: where they are, all is.
     """
     path = Path(path)
     arrays = {name: np.asarray(arrays[name]) for name in sorted(arrays)}
@@ -35,17 +34,12 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
         "digest": digest(arrays),
         "provenance": dict(provenance),
     }
-    try:
-        with files.atomic(_about(path)) as handle:
-            handle.write(json.dumps(description, indent=2, sort_keys=True) + "\n")
-        with files.atomic(path, "wb") as handle:
-            # Not compressed: every training reads it, and zlib's versions make different bytes of the same arrays.
-            # numpy gives every member the same date (1980), so that the file depends on the arrays alone.
-            np.savez(handle, **arrays)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`
-    except OSError as error:
-        raise UserError(
-            f"cannot write {path}: {error.strerror or error}. Make room, or make its directory writable, and run again."
-        ) from error
+    with files.atomic(_about(path)) as handle:
+        handle.write(json.dumps(description, indent=2, sort_keys=True) + "\n")
+    with files.atomic(path, "wb") as handle:
+        # Not compressed: every training reads it, and zlib's versions make different bytes of the same arrays.
+        # numpy gives every member the same date (1980), so that the file depends on the arrays alone.
+        np.savez(handle, **arrays)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`
 
 
 def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, object] | None = None) -> Prepared:

@@ -15,7 +15,6 @@ from typing import Any
 import torch
 
 from hidden_dynamics.configuration.runs import Run, code_of
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import FULL, atomic
 
 NEUTRAL = "when and where a state is kept changes no result; that it is kept whole is tested"
@@ -112,8 +111,6 @@ def _read(path: Path) -> dict[str, Any] | None:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
-    except IsADirectoryError:
-        raise UserError(f"{path} is a directory, and a checkpoint was expected: remove it and run again.") from None
     digest, state = content[:DIGEST_LENGTH], content[DIGEST_LENGTH:]
     if hashlib.sha256(state).hexdigest().encode() != digest:
         print(f"{path} is damaged (its digest differs): it is ignored.", file=sys.stderr)
