@@ -98,8 +98,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         UserError: its data cannot be used, or its record was altered.
         OSError: the disk is full or cannot be written.
     """
-    path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
-    data = prepared.load(path, run.spec["dataset"], run.spec["data"])
+    data = prepared.load(configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
     checkpoint = checkpoint_of(run, data.digest)
     begun, how = checkpoint.epochs(), ""
     if begun is None and is_finished(configuration, run, data.digest):

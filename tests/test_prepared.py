@@ -92,13 +92,6 @@ def test_a_truncated_or_missing_file_is_refused(toy: Path, suffix: str):
         prepared.load(toy)
 
 
-@pytest.mark.parametrize("wanted", [("other", {"length": 3}), ("toy", {"length": 4})])
-def test_arrays_of_another_dataset_or_prepared_otherwise_are_refused(toy: Path, wanted: tuple[str, dict]):
-    assert prepared.load(toy, "toy", {"length": 3}).provenance == PROVENANCE
-    with refused("was made for .*, and .* was expected"):
-        prepared.load(toy, *wanted)
-
-
 def test_pickled_objects_are_never_loaded(toy: Path):
     np.savez(toy, a=np.array([{}], dtype=object))
     with refused("truncated or altered"):

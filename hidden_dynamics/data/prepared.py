@@ -42,9 +42,8 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
         np.savez(handle, **arrays)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`
 
 
-def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, object] | None = None) -> Prepared:
-    """Read what `save` wrote, and verify the digest; a `UserError` where a file is missing, truncated or altered, or
-    its arrays are not the `dataset`'s, prepared with these `settings`."""
+def load(path: str | Path) -> Prepared:
+    """Read what `save` wrote, and verify the digest; a `UserError` where a file is missing, truncated or altered."""
     path = Path(path)
     try:
         description = json.loads(_about(path).read_text(encoding="utf-8"))
@@ -58,10 +57,6 @@ def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, ob
         raise _unusable(path, f"it, or its .json, is truncated or altered ({error!r})") from error
     if computed != expected:
         raise _unusable(path, f"the digest of its arrays is {computed}, expected {expected}")
-    wanted = {} if dataset is None else {"dataset": dataset, "settings": dict(settings or {})}
-    other = {key: provenance[key] for key, value in wanted.items() if provenance.get(key, value) != value}
-    if other:
-        raise _unusable(path, f"it was made for {other}, and {wanted} was expected")
     return Prepared(arrays, provenance, expected)
 
 
