@@ -25,12 +25,11 @@ def main() -> None:
         "--mirror", type=Path, help="directory tried first, of <dataset>/<file> or <dataset>/<file>.gz"
     )
     options.add_argument("--registry", type=Path, default=DATASETS, help="default: config/datasets.yaml")
-    options.add_argument("--retries", type=int, default=3, help="attempts per address (default: %(default)s)")
     given = options.parse_args()
     name = known(given.dataset, datasets := load_datasets(given.registry), "dataset", "--dataset")
     files = datasets[name].files
     file = files[known(given.file, files, f"file of {name}", "--file")]
-    fetch(name, given.file, file, given.output, given.mirror, retries=given.retries)
+    fetch(name, given.file, file, given.output, given.mirror)
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ def rows_of(
     """Those of a task's file, of given seeds or the configured ones; `fitted` keeps what was fitted until now, which
     tasks share that differ in how networks are trained."""
     for seed, run in runs_of(configuration, task, seeds).items():
-        task_class, dataset, settings = run.classes["task_class"], run.spec["dataset"], run.spec["data"]
-        data = prepared.load(configuration.paths.prepared(dataset, settings), dataset, settings)
+        task_class = run.classes["task_class"]
+        data = prepared.load(configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
         key = json.dumps([task_class, data.digest, run.spec["task_settings"], run.seed], sort_keys=True)
         if key not in fitted:
             fitted[key] = fit(task_of(run, data.arrays, torch.device("cpu")), task_class, run.seed)

@@ -2,7 +2,6 @@
 
     python scripts/restore.py docs/evidence/paper
     python scripts/restore.py docs/evidence/paper --draw redrawn
-    python scripts/restore.py ../begun.tar
 
 The first puts back, with the publication's settings or those of --config, the runs whose specification and code are
 those that are here, and whose data are, where they are prepared. A run that is there already stays. What is measured
@@ -11,16 +10,12 @@ beside the runs of a task comes back where all its runs agree.
 The second puts all runs back in another directory, whatever specification, code and data are here, and draws every
 table and figure there, and the page with all of them, with the configuration that was published. Each says by which
 commit its runs were made.
-
-The third puts the checkpoints that scripts/checkpoints.py packed in the directories of their runs, where these are of
-the same specification, code and data here. The next training goes on from them.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 from render import draw
@@ -40,15 +35,9 @@ from hidden_dynamics.system.arguments import parser
 
 def main() -> None:
     options = parser(__doc__, "--config", "--root")
-    text = "its directory, such as docs/evidence/paper; or a file of checkpoints"
-    options.add_argument("publication", type=Path, help=text)
+    options.add_argument("publication", type=Path, help="its directory, such as docs/evidence/paper")
     options.add_argument("--draw", type=Path, metavar="DIRECTORY", help="draw everything in this directory, a new one")
     given = options.parse_args()
-    if given.publication.is_file():
-        from hidden_dynamics.training import packed  # torch, which a publication does not need
-
-        say(packed.put_back(given.publication, given.root, load(parse_settings(given.config))), "checkpoints")
-        return
     publication = Publication(given.publication)
     if given.draw:
         if given.draw.exists():
@@ -59,12 +48,9 @@ def main() -> None:
         draw_all(publication.configuration, given.draw)
         return
     settings = given.config or json.dumps(settings_of(publication.configuration))
-    say(put_all_back(publication, given.root, load(parse_settings(settings))), "runs")
-
-
-def say(outcome: Mapping[str, str], what: str) -> None:
+    outcome = put_all_back(publication, given.root, load(parse_settings(settings)))
     for came_of_it, count in Counter(outcome.values()).most_common():
-        print(f"{count} {what} {came_of_it}")
+        print(f"{count} runs {came_of_it}")
 
 
 def draw_all(configuration: Configuration, root: Path) -> None:

@@ -98,8 +98,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         UserError: its data cannot be used, or its record was altered.
         OSError: the disk is full or cannot be written.
     """
-    path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
-    data = prepared.load(path, run.spec["dataset"], run.spec["data"])
+    data = prepared.load(configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
     checkpoint = checkpoint_of(run, data.digest)
     begun, how = checkpoint.epochs(), ""
     if begun is None and is_finished(configuration, run, data.digest):
@@ -110,6 +109,8 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         Path(run.directory, UNDERWAY).unlink(missing_ok=True)  # of a training that was killed
         print(f"{run.id}: {how}, not trained again", flush=True)
         return True
+    if begun is None and checkpoint.path.exists():
+        print(f"{run.id}: no checkpoint is of its specification, code and data: it begins at iteration 1", flush=True)
     run = as_long_as_it_is(run, begun, data.digest)
     content, task, network, history, predictions = trained(configuration, run, data, device, checkpoint)
     content["code"] = checkpoint.code  # of a run that went on, that by which it was begun
@@ -168,7 +169,7 @@ def as_long_as_it_is(run: Run, begun: float | None, data: str) -> Run:
     if begun is None and (record := archives.restored(run, data)):
         epochs = record["spec"]["training"]["epochs"]
         text = f"{run.id}: its record has {epochs} of {run.epochs} epochs, and no checkpoint is there: it cannot go on"
-        print(f"{text}, and is trained from iteration 1 (scripts/restore.py puts back checkpoints, too)", flush=True)
+        print(f"{text}, and is trained from iteration 1", flush=True)
     if begun is None or begun <= run.epochs:
         return run
     longer: Iterator[Training] = (

@@ -18,7 +18,7 @@ PIPELINE = PROJECT["project"]["optional-dependencies"]["pipeline"]
 DIRECT = {Requirement(text).name for text in [*PROJECT["project"]["dependencies"], *PIPELINE]}
 NAMES = list(PROJECT["tool"]["hidden-dynamics"]["environments"])
 IMPORTED_AS = {"pillow": "PIL", "pydantic-core": "pydantic_core", "pyyaml": "yaml", "scikit-learn": "sklearn"}
-BROUGHT = {"torch": {"triton"}, "pydantic": {"pydantic_core"}, "requests": {"urllib3"}}  # by a package that is named
+BROUGHT = {"torch": {"triton"}, "pydantic": {"pydantic_core"}}  # by a package that is named
 
 
 def requirements(name):

@@ -1,15 +1,10 @@
 """Runs that are asked for more epochs than they have, or fewer; checkpoints that travel; lengths that matter."""
 
-import hashlib
-import io
 import json
-import tarfile
+import shutil
 from types import SimpleNamespace
 
-import checkpoints
 import pytest
-import restore
-import torch
 import train as script
 from conftest import refused
 from hypothesis import given
@@ -17,14 +12,13 @@ from hypothesis import strategies as st
 from made import make_run
 from workplaces import Workplace
 
-from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import OUTPUTS, UNCOMMITTED, WEIGHTS, all_runs
 from hidden_dynamics.configuration.spec import length_matters
 from hidden_dynamics.results.archives import KEPT, files_of_run, write
 from hidden_dynamics.results.run_files import RunFiles, is_to_grow, with_checksums
 from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
 from hidden_dynamics.tasks.task import schedule_of
-from hidden_dynamics.training import checkpoint, packed
+from hidden_dynamics.training import checkpoint
 
 # A rate so large that the loss rises, and averaging begins, whatever the text, which is that of the version of Python.
 SGD = {"optimisers": {"main": {"name": "SGD", "lr": 150}}}
@@ -124,67 +118,16 @@ def test_a_restored_record_without_a_checkpoint_says_that_it_cannot_go_on(workpl
     assert workplace.files("grown") == workplace.files("whole")
 
 
-def test_a_run_that_was_begun_elsewhere_goes_on(workplace, train, ended, tmp_path):
+def test_a_run_that_was_begun_elsewhere_goes_on_with_the_same_specification(workplace, train):
     train(workplace, "laptop", 1)
-    here, there = (json.dumps(workplace.settings(place, epochs=2)) for place in ("laptop", "cluster"))
-    of_task = ("--task", workplace.task, "--config", here)
-    said = ended(checkpoints.main, tmp_path / "begun.tar", *of_task)
-    assert said.code == 0 and "1 checkpoints of" in said.out and workplace.of("laptop").id in said.out
-    for wrong in ([tmp_path / "none.tar", *of_task, "--seed", "7"], ["in_here.tar", *of_task], ["a", "--model", "b"]):
-        assert ended(checkpoints.main, *wrong).code in (1, 2)
-    assert not (tmp_path / "none.tar").exists()
-    assert ended(restore.main, tmp_path / "begun.tar", "--config", there).out == "1 checkpoints put back\n"
-    train(workplace, "cluster", 2)
+    for there in ("cluster", "other"):
+        workplace.directory(there).mkdir(parents=True)
+        shutil.copy(workplace.directory("laptop") / "checkpoint.pt", workplace.directory(there))
+    assert "begins at iteration 1" not in train(workplace, "cluster", 2)
     train(workplace, "whole", 2)
     assert workplace.files("cluster") == workplace.files("whole")
-    assert ended(restore.main, tmp_path / "begun.tar", "--config", there).out == "1 checkpoints there already\n"
-    other = workplace.settings("other", epochs=2, batch_size=32)
-    said = ended(restore.main, tmp_path / "begun.tar", "--config", json.dumps(other))
-    assert said.out == "1 checkpoints of other specification or code\n" and not (tmp_path / "other").exists()
-
-
-def state(**more):
-    return {"format": checkpoint.FORMAT, "fingerprint": "", "data": "", "epochs": 1.0, **more}
-
-
-def file_of(content):
-    """A checkpoint's, of a state or of what is no state."""
-    buffer = io.BytesIO()
-    torch.save(content, buffer)
-    return hashlib.sha256(buffer.getvalue()).hexdigest().encode() + buffer.getvalue()
-
-
-NAME = "pmnist/momentum_lstm-n32/seed0/checkpoint.pt"
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        *((name, file_of(state())) for name in ("../x/seed0/checkpoint.pt", "/tmp/x/seed0/checkpoint.pt", NAME + "x")),
-        (NAME.replace("checkpoint", "model"), file_of(state())),
-        (NAME, None),  # a link
-        (NAME, file_of(state())[:-1]),
-        (NAME, file_of(state(code=restore.main))),  # which would be imported
-        *(
-            (NAME, file_of(content))
-            for content in ([1], {}, state(format=1), state(data=1), {"format": checkpoint.FORMAT})
-        ),
-    ],
-)
-def test_anything_else_among_checkpoints_is_refused_before_a_byte_is_written(tmp_path, name, content):
-    configuration = load(parse_settings(json.dumps({"results": str(tmp_path / "results")})))
-    with tarfile.open(tmp_path / "begun.tar", "w") as archive:
-        for member, held in ((NAME, file_of(state())), (name, content)):
-            about = tarfile.TarInfo(member)
-            about.type, about.linkname = (tarfile.SYMTYPE, "/etc/passwd") if held is None else (tarfile.REGTYPE, "")
-            about.size = len(held or b"")
-            archive.addfile(about, io.BytesIO(held or b""))
-    with refused(file=tmp_path / "begun.tar", key=name):
-        packed.put_back(tmp_path / "begun.tar", tmp_path, configuration)
-    (tmp_path / "begun.tar").write_bytes(b"no archive")
-    with refused(file=tmp_path / "begun.tar"):
-        packed.put_back(tmp_path / "begun.tar", tmp_path, configuration)
-    assert [path.name for path in tmp_path.iterdir()] == ["begun.tar"]
+    other = Workplace(workplace.root, workplace.task, workplace.model, batch_size=32)
+    assert "no checkpoint is of its specification, code and data" in train(other, "other", 1)
 
 
 RATES = st.fixed_dictionaries(

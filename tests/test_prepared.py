@@ -92,13 +92,6 @@ def test_a_truncated_or_missing_file_is_refused(toy: Path, suffix: str):
         prepared.load(toy)
 
 
-@pytest.mark.parametrize("wanted", [("other", {"length": 3}), ("toy", {"length": 4})])
-def test_arrays_of_another_dataset_or_prepared_otherwise_are_refused(toy: Path, wanted: tuple[str, dict]):
-    assert prepared.load(toy, "toy", {"length": 3}).provenance == PROVENANCE
-    with refused("was made for .*, and .* was expected"):
-        prepared.load(toy, *wanted)
-
-
 def test_pickled_objects_are_never_loaded(toy: Path):
     np.savez(toy, a=np.array([{}], dtype=object))
     with refused("truncated or altered"):
@@ -107,7 +100,7 @@ def test_pickled_objects_are_never_loaded(toy: Path):
 
 def test_what_cannot_be_written_is_named(tmp_path: Path):
     (tmp_path / "data").write_text("a file in place of a directory")
-    with refused(f"cannot write {tmp_path}/data/toy.npz: "):
+    with pytest.raises(OSError, match=f"{tmp_path}/data"):
         prepared.save(tmp_path / "data" / "toy.npz", ARRAYS, PROVENANCE)
 
 

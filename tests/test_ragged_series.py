@@ -92,24 +92,12 @@ def test_the_splits_of_ushcn_are_stable():
     assert total.hexdigest() == "3bc4dbff7ded4e99e9ac2d268775e2c8ba40907845ccf3f4774e66df8774d222"
 
 
-def test_positions_become_series_in_two_ways():
+def test_positions_are_taken_for_ids_as_released():
     ids = np.array([0, 2, 3, 7])  # positions 0 to 3
     fold = folds.Fold(train=np.array([3, 1]), validation=np.array([2]), test=np.array([0]))
-    assert [part.tolist() for part in folds.published(fold, ids)] == [[1, 3], [2], [0]]
     # The ids 3 and 1, of which there is no 1; 2; 0. Nobody uses the series 7.
     assert [part.tolist() for part in folds.released(fold, ids)] == [[2], [1], [0]]
-    without_gaps = np.arange(4)
-    for way in (folds.published, folds.released):
-        assert [part.tolist() for part in way(fold, without_gaps)] == [[1, 3], [2], [0]]
-
-
-def test_an_empty_fold_is_refused():
-    for count in (0, 1, 2):
-        with refused("no series", key="fold 0"):
-            folds.folds(count)
-    fold = folds.Fold(train=np.array([3, 1]), validation=np.array([2]), test=np.array([0]))
-    with refused("test", key="fold 4"):
-        folds.released(fold, np.array([1, 2, 3, 9]), place=4)
+    assert [part.tolist() for part in folds.released(fold, np.arange(4))] == [[1, 3], [2], [0]]
 
 
 HEADER = ",".join(["ID", "Time", *(f"{kind}_{index}" for kind in ("Value", "Mask") for index in range(5))])
@@ -121,13 +109,9 @@ LINES = [
 ]
 
 
-def test_the_authors_file_is_sorted_as_their_loader_sorts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_authors_file_is_sorted_as_their_loader_sorts_it(tmp_path: Path):
     path = tmp_path / ushcn.FILE
     path.write_text("\n".join([HEADER, *LINES, ""]))
-    with refused("3 of 2", path):
-        ushcn.prepare(tmp_path, {})
-    monkeypatch.setattr(ushcn, "SERIES", 2)
-    monkeypatch.setattr(ushcn, "ROWS", 3)
     arrays = ushcn.prepare(tmp_path, {})
     assert arrays["ids"].tolist() == [3, 7] and arrays["lengths"].tolist() == [1, 2]
     np.testing.assert_array_equal(arrays["times"], np.float32([150.1, 0.2, 0.3]))

@@ -9,7 +9,7 @@ from conftest import refused
 from series_cases import rows_of
 from torch import nn
 
-from hidden_dynamics.data import folds, ornstein_uhlenbeck
+from hidden_dynamics.data import folds, ornstein_uhlenbeck, ragged
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.tasks.sporadic import SporadicForecasting
 
@@ -45,10 +45,19 @@ def targets_of(arrays: dict[str, np.ndarray], place: int) -> list[int]:
 def test_a_seed_has_its_own_split_and_the_released_code_the_first_one(arrays):
     for seed, fold in enumerate(folds.folds(COUNT, 7)):
         parts = task_of(arrays, seed=seed).parts
-        for name in folds.PARTS:
+        for name in folds.Fold._fields:
             assert np.array_equal(parts[name], np.sort(getattr(fold, name)))
         assert np.array_equal(task_of(arrays, seed=seed, fold=0).parts["test"], task_of(arrays).parts["test"])
     assert np.array_equal(task_of(arrays, seed=3, fold=5).parts["train"], task_of(arrays, seed=5).parts["train"])
+
+
+def test_an_empty_part_is_refused(arrays):
+    for count in (0, 1, 2):
+        few = ragged.selected(arrays, np.arange(count))
+        with refused("no series", key="fold 0"):
+            task_of(few)
+    with refused("no series", key="fold 4"):
+        task_of(arrays | {"ids": arrays["ids"] + 10**6}, seed=4, series="by_id")
 
 
 def test_positions_taken_for_ids_leave_series_out(arrays):

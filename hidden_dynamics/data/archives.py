@@ -3,69 +3,34 @@
 import contextlib
 import fnmatch
 import gzip
-import io
-import math
 import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
-from hidden_dynamics.errors import UserError
-
 GZIP_MAGIC = b"\x1f\x8b"
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError)  # what reading a broken archive raises
 
 
 @contextlib.contextmanager
-def decompressed(path: str | Path, largest: float = math.inf) -> Iterator[IO[bytes]]:
-    """The content of `path` as a stream of so many bytes at most, without gzip where it is compressed so."""
+def decompressed(path: str | Path) -> Iterator[IO[bytes]]:
+    """The content of `path` as a stream, without gzip where it is compressed so."""
     with open(path, "rb") as raw:
         packed = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         raw.seek(0)
         with gzip.open(raw) if packed else contextlib.nullcontext(raw) as stream:
-            yield cast(IO[bytes], AtMost(stream, largest))  # of which `read` is used
+            yield cast(IO[bytes], stream)
 
 
-def members(
-    path: str | Path, pattern: str, size: int | None = None, largest: float = math.inf
-) -> Iterator[tuple[str, bytes]]:
+def members(path: str | Path, pattern: str) -> Iterator[tuple[str, bytes]]:
     """Base name and content of every file in a tar archive whose base name matches `pattern`, in the archive's order.
 
-    DAMAGE is raised where it is no tar archive, is broken off or damaged, or where these files have more than `size`
-    bytes together, or the archive more than `largest`, decompressed. A damaged header in the middle may also end the
-    archive silently: compare the members with what is expected.
+    DAMAGE is raised where it is no tar archive, is broken off or damaged. A damaged header in the middle may also end
+    the archive silently: compare the members with what is expected.
     """
-    left = math.inf if size is None else size
-    with decompressed(path, largest) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+    with decompressed(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             name = member.name.rsplit("/", 1)[-1]
             if member.isreg() and fnmatch.fnmatchcase(name, pattern) and (content := archive.extractfile(member)):
-                left -= member.size
-                if left < 0:
-                    raise tarfile.ReadError(f"with {name}, its members have more than {size:,} bytes")
                 yield name, content.read()
-
-
-class AtMost:
-    """A stream of which so many bytes can be read; DAMAGE beyond."""
-
-    def __init__(self, stream: io.BufferedIOBase, most: float):
-        self.stream, self.left = stream, most
-
-    def read(self, size: int = -1) -> bytes:
-        content = self.stream.read(size)
-        self.left -= len(content)
-        if self.left < 0:
-            raise tarfile.ReadError("it has more bytes than it can have")
-        return content
-
-
-def fetched_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
-    """`members` of an archive that was fetched; what is wrong with it is a `UserError` that names it."""
-    try:
-        yield from members(path, pattern)
-    except DAMAGE as error:
-        raise UserError(f"{path}: the archive is broken off or damaged ({error}); fetch it again") from None
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file; fetch it first (scripts/fetch.py)") from None

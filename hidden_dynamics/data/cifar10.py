@@ -19,7 +19,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """`train_images` (50000, side, side, 3) and `test_images` (10000, side, side, 3), uint8, red, green and blue;
     `train_labels` (50000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255."""
     side = images.side_of("cifar10", settings, SIDE)
-    contents = dict(archives.fetched_members(Path(raw, ARCHIVE), "*.bin"))
+    contents = dict(archives.members(Path(raw, ARCHIVE), "*.bin"))
     arrays: dict[str, np.ndarray] = {"levels": np.array(255, np.float32)}
     for split, names in FILES.items():
         content = b"".join(contents[name] for name in names)

@@ -30,7 +30,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def _recordings(path: Path) -> Iterator[tuple[tuple[int, str, int], bytes, str]]:
     """(digit, speaker, number), content and name of each recording."""
-    for name, content in archives.fetched_members(path, "*.wav"):
+    for name, content in archives.members(path, "*.wav"):
         parts = re.fullmatch(r"(\d)_([a-z]+)_(\d+)\.wav", name)
         if parts:
             yield (int(parts[1]), parts[2], int(parts[3])), content, f"{path}: {name}"

@@ -61,7 +61,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 
 def parse(content: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a text of reports; times are rounded to 0.01 s from the sequence's first."""
+    """The arrays of a text of reports, in any order; times are rounded to 0.01 s from the sequence's first, and what a
+    tag reports at one time is averaged."""
     import pandas as pd  # here: trainings read TICKS, and need no pandas
 
     table = pd.read_csv(
@@ -75,28 +76,14 @@ def parse(content: bytes) -> dict[str, np.ndarray]:
         },
     )
     names = table["sequence"].cat.categories
-    ids = np.array([100 * (ord(name[0]) - ord("A") + 1) + int(name[1:]) for name in names])
+    numbers = np.array([100 * (ord(name[0]) - ord("A") + 1) + int(name[1:]) for name in names])
     since = table["stamp"] - table.groupby("sequence", observed=True)["stamp"].transform("min")
-    return sequences(
-        ids[table["sequence"].cat.codes],
-        np.round(since.to_numpy() / STEP).astype(np.int64),
-        table["tag"].cat.codes.to_numpy(np.int64),
-        table["activity"].cat.codes.to_numpy(),
-        table[list(AXES)].to_numpy(np.float64),
-    )
-
-
-def sequences(
-    ids: np.ndarray, ticks: np.ndarray, tag: np.ndarray, activity: np.ndarray, places: np.ndarray
-) -> dict[str, np.ndarray]:
-    """The seven arrays of reports, in any order; what a tag reports at one time is averaged.
-
-    Of each report: the sequence's id, int64; the ticks since its first report, int64; the places of `tag` in `TAGS` and
-    of `activity` in `ACTIVITIES`; where the tag is, (reports, 3), metres.
-    """
+    ids, ticks = numbers[table["sequence"].cat.codes], np.round(since.to_numpy() / STEP).astype(np.int64)
+    tag, activity = table["tag"].cat.codes.to_numpy(np.int64), table["activity"].cat.codes.to_numpy()
     coordinates = (tag[:, None] * len(AXES) + np.arange(len(AXES))).ravel()
     reports = np.repeat(np.arange(len(ids)), len(AXES))
-    arrays = ragged(ids[reports], ticks[reports], coordinates, places.ravel(), len(TAGS) * len(AXES), 1 / TICKS)
+    places = table[list(AXES)].to_numpy(np.float64).ravel()
+    arrays = ragged(ids[reports], ticks[reports], coordinates, places, len(TAGS) * len(AXES), 1 / TICKS)
     _, first, row = np.unique(ids * (ticks.max() + 1) + ticks, return_index=True, return_inverse=True)
     classes = np.array(list(ACTIVITIES.values()))[activity]
     lowest = np.full(len(first), len(CLASSES))

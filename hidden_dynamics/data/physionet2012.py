@@ -63,7 +63,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     chosen = typed(Settings, settings, "physionet2012")
     parts = []
     for name in chosen.sets:
-        records = archives.fetched_members(Path(raw, f"set-{name}.tar"), MEMBERS)
+        records = archives.members(Path(raw, f"set-{name}.tar"), MEMBERS)
         outcomes = Path(raw, f"Outcomes-{name}.txt").read_bytes()
         part = parse((content for _, content in records), outcomes, chosen.quantisation)
         parts.append(part if chosen.order == "number" else as_released(part, Path(raw, f"set-{name}_0.016.pt")))
@@ -71,7 +71,11 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 
 def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = QUANTUM) -> dict[str, np.ndarray]:
-    """The arrays of a set of records, in any order, and of the table of their outcomes."""
+    """The arrays of a set of records, in any order, and of the table of their outcomes.
+
+    A time is rounded to a multiple of the quantum, in hours, halves to the even one, and what was measured of a
+    parameter until that changes is averaged, as in Latent-ODE.
+    """
     lines = b"".join(record.partition(b"\n")[2].rstrip(b"\n") + b"\n" for record in records)
     parameters = pd.CategoricalDtype([*PARAMETERS, "RecordID"])
     table = pd.read_csv(
@@ -83,23 +87,11 @@ def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = QUANTUM) -
     parameter, value = table["parameter"].cat.codes.to_numpy(), table["value"].to_numpy()
     first = parameter == ADMISSION  # of its record, whose id is the value
     ids = value[first].astype(np.int64)[np.cumsum(first) - 1]
-    arrays = stays(ids, hours[table["time"].cat.codes], parameter, value, quantum)
+    ticks = np.round(hours[table["time"].cat.codes] / quantum).astype(np.int64)
+    arrays = ragged.ragged(ids, ticks, parameter, value, len(PARAMETERS) + 1, quantum)
+    arrays |= {name: np.ascontiguousarray(arrays[name][:, :ADMISSION]) for name in ("values", "mask")}
     died = pd.read_csv(io.BytesIO(outcomes), index_col="RecordID")["In-hospital_death"]
     return arrays | {"died": died.loc[arrays["ids"]].to_numpy() == 1}
-
-
-def stays(
-    ids: np.ndarray, hours: np.ndarray, parameter: np.ndarray, value: np.ndarray, quantum: float = QUANTUM
-) -> dict[str, np.ndarray]:
-    """The first five arrays, of a table with a line for each measurement: four arrays (lines,), the ids of the stays,
-    int64, hours since admission, float64, places in `PARAMETERS`, or `ADMISSION`, and the values.
-
-    A time is rounded to a multiple of the quantum, in hours, halves to the even one, and what was measured of a
-    parameter until that changes is averaged, as in Latent-ODE.
-    """
-    ticks = np.round(hours / quantum).astype(np.int64)
-    arrays = ragged.ragged(ids, ticks, parameter, value, len(PARAMETERS) + 1, quantum)
-    return arrays | {name: np.ascontiguousarray(arrays[name][:, :ADMISSION]) for name in ("values", "mask")}
 
 
 def as_released(arrays: dict[str, np.ndarray], path: Path) -> dict[str, np.ndarray]:

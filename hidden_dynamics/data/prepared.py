@@ -25,8 +25,7 @@ class Prepared:
 def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping[str, object]) -> None:
     """Write `arrays` to `path` (`<name>.npz`) and the provenance and digest to `<name>.json` beside it.
 
-    The same arrays give the same bytes. The arrays are written last: where they are, all is. A `UserError` where
-    `path` cannot be written.
+    The same arrays give the same bytes. The arrays are written last: where they are, all is.
     """
     path = Path(path)
     arrays = {name: np.asarray(arrays[name]) for name in sorted(arrays)}
@@ -35,22 +34,16 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
         "digest": digest(arrays),
         "provenance": dict(provenance),
     }
-    try:
-        with files.atomic(_about(path)) as handle:
-            handle.write(json.dumps(description, indent=2, sort_keys=True) + "\n")
-        with files.atomic(path, "wb") as handle:
-            # Not compressed: every training reads it, and zlib's versions make different bytes of the same arrays.
-            # numpy gives every member the same date (1980), so that the file depends on the arrays alone.
-            np.savez(handle, **arrays)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`
-    except OSError as error:
-        raise UserError(
-            f"cannot write {path}: {error.strerror or error}. Make room, or make its directory writable, and run again."
-        ) from error
+    with files.atomic(_about(path)) as handle:
+        handle.write(json.dumps(description, indent=2, sort_keys=True) + "\n")
+    with files.atomic(path, "wb") as handle:
+        # Not compressed: every training reads it, and zlib's versions make different bytes of the same arrays.
+        # numpy gives every member the same date (1980), so that the file depends on the arrays alone.
+        np.savez(handle, **arrays)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`
 
 
-def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, object] | None = None) -> Prepared:
-    """Read what `save` wrote, and verify the digest; a `UserError` where a file is missing, truncated or altered, or
-    its arrays are not the `dataset`'s, prepared with these `settings`."""
+def load(path: str | Path) -> Prepared:
+    """Read what `save` wrote, and verify the digest; a `UserError` where a file is missing, truncated or altered."""
     path = Path(path)
     try:
         description = json.loads(_about(path).read_text(encoding="utf-8"))
@@ -64,10 +57,6 @@ def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, ob
         raise _unusable(path, f"it, or its .json, is truncated or altered ({error!r})") from error
     if computed != expected:
         raise _unusable(path, f"the digest of its arrays is {computed}, expected {expected}")
-    wanted = {} if dataset is None else {"dataset": dataset, "settings": dict(settings or {})}
-    other = {key: provenance[key] for key, value in wanted.items() if provenance.get(key, value) != value}
-    if other:
-        raise _unusable(path, f"it was made for {other}, and {wanted} was expected")
     return Prepared(arrays, provenance, expected)
 
 

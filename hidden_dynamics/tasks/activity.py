@@ -52,7 +52,8 @@ class ActivityRecognition(PartlyObserved):
         picked, sequences = windows(arrays["lengths"])
         if chosen.windows == "by_sequence":
             of_sequences = split(len(arrays["lengths"]), chosen.validation, chosen.split_seed(seed))
-            parts = {name: _windows_of(part, sequences) for name, part in of_sequences.items()}
+            places = {name: [np.flatnonzero(sequences == one) for one in part] for name, part in of_sequences.items()}
+            parts = {name: np.concatenate(part) for name, part in places.items()}  # one sequence after another
         else:
             parts = split(len(sequences), chosen.validation, chosen.split_seed(seed))
         if chosen.resampled:
@@ -122,8 +123,3 @@ def windows(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sequences = np.repeat(np.arange(len(lengths)), counts)
     number = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
     return (starts[sequences] + STRIDE * number)[:, None] + np.arange(WINDOW), sequences
-
-
-def _windows_of(chosen: np.ndarray, sequences: np.ndarray) -> np.ndarray:
-    """The places of the windows of the chosen sequences, one sequence after another."""
-    return np.concatenate([np.flatnonzero(sequences == sequence) for sequence in chosen])

@@ -2,7 +2,7 @@
 """Forecasting of sporadically observed series (De Brouwer et al., NeurIPS 2019; ACE-NODE, Section 4.2)."""
 
 import math
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
@@ -24,14 +24,6 @@ class Settings(Entry):
     targets: Whole
     fold: Seed | Literal["by_seed"]
     series: Literal["by_position", "by_id"]
-
-
-class Targets(NamedTuple):
-    """The rows that are to be predicted of some series, (n,) each: the places of their series among these, and their
-    places among all rows."""
-
-    series: np.ndarray
-    rows: np.ndarray
 
 
 class ForecastingNetwork(SeriesNetwork[Observations, Any], Protocol):
@@ -61,9 +53,12 @@ class SporadicForecasting(
         self.ids, self.until = arrays["ids"], chosen.until
         number = seed if chosen.fold == "by_seed" else chosen.fold
         fold = folds.folds(len(self.ids), number + 1)[number]
-        by_id = chosen.series == "by_id"
-        parts = folds.released(fold, self.ids, number) if by_id else folds.published(fold, self.ids)
-        super().__init__(Rows(*(arrays[name] for name in Rows._fields)), parts._asdict(), device)
+        fold = folds.released(fold, self.ids) if chosen.series == "by_id" else folds.Fold(*map(np.sort, fold))
+        for name, part in fold._asdict().items():
+            if not len(part):
+                text = f"fold {number}: its part {name} has no series; expected 3 series or more"
+                raise UserError(text, key=f"fold {number}")
+        super().__init__(Rows(*(arrays[name] for name in Rows._fields)), fold._asdict(), device)
         self.end = float(self.rows.times.max())
         self.after = after(arrays, self.until, chosen.targets)
         self.limits = self._limits(arrays) if "optimal_means" in arrays else None
@@ -89,9 +84,9 @@ class SporadicForecasting(
 
     def _naive(self, part: str) -> naive_scores.Scores:
         """The likelihood is that of the best constant with the best variance, per feature."""
-        targets, context = self._targets(part), batch_of(self.rows, self.parts[part], self.until)
-        values, mask = self.rows.values[targets.rows], self.rows.mask[targets.rows]
-        entries = [torch.from_numpy(array) for array in (targets.series, values, mask / mask.sum())]
+        (series, rows), context = self._targets(part), batch_of(self.rows, self.parts[part], self.until)
+        values, mask = self.rows.values[rows], self.rows.mask[rows]
+        entries = [torch.from_numpy(array) for array in (series, values, mask / mask.sum())]
         observed = np.ma.array(values, mask=~mask, dtype=np.float64)
         moments = [np.broadcast_to(array.filled(1), mask.shape) for array in (observed.mean(0), observed.var(0))]
         nats = self._scores(part, moments[0], np.log(moments[1]))[f"{part}_negll"]
@@ -100,9 +95,10 @@ class SporadicForecasting(
             f"{part}_negll": {naive_scores.BEST_CONSTANT: nats},
         }
 
-    def _targets(self, part: str) -> Targets:
+    def _targets(self, part: str) -> tuple[np.ndarray, np.ndarray]:
+        """Of the rows of a part that are to be predicted, the places (n,) of their series in it, and their own."""
         rows = self.after[self.parts[part]]
-        return Targets(np.repeat(np.arange(len(rows)), rows.shape[1]), rows.ravel())
+        return np.repeat(np.arange(len(rows)), rows.shape[1]), rows.ravel()
 
     def _predicted(
         self, part: str, network: ForecastingNetwork, series: np.ndarray, times: np.ndarray
@@ -114,10 +110,10 @@ class SporadicForecasting(
 
     def measure(self, part: str, network: ForecastingNetwork) -> Metrics:
         """Mean squared error and mean negative log likelihood (nats) of a part's observed targets."""
-        targets = self._targets(part)
-        mean, logvar = self._predicted(part, network, targets.series, self.rows.times[targets.rows])
+        series, rows = self._targets(part)
+        mean, logvar = self._predicted(part, network, series, self.rows.times[rows])
         if part == "test":
-            (square, nats), mask = self._errors(part, mean, logvar), self.rows.mask[targets.rows]
+            (square, nats), mask = self._errors(part, mean, logvar), self.rows.mask[rows]
             of_rows, ids = {"squared_error": square, "negll": nats, "observed": mask}, self.ids[self.parts[part]]
             added = {name: np.where(mask, values, 0).reshape(len(ids), -1).sum(1) for name, values in of_rows.items()}
             self.items = {name: values.astype(np.float32) for name, values in added.items()} | {"id": ids}
@@ -125,13 +121,13 @@ class SporadicForecasting(
 
     def _scores(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> Metrics:
         """The scores of `mean` and `logvar` (n, D), on the observed entries of a part's targets."""
-        mask, (square, nats) = self.rows.mask[self._targets(part).rows], self._errors(part, mean, logvar)
+        mask, (square, nats) = self.rows.mask[self._targets(part)[1]], self._errors(part, mean, logvar)
         return {f"{part}_mse": float(square[mask].mean()), f"{part}_negll": float(nats[mask].mean())}
 
     def _errors(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The squared error and the negative log likelihood of each entry of a part's targets, (n, D) each."""
         logvar = logvar.astype(np.float64)
-        square = (self.rows.values[self._targets(part).rows] - mean.astype(np.float64)) ** 2
+        square = (self.rows.values[self._targets(part)[1]] - mean.astype(np.float64)) ** 2
         return square, 0.5 * (math.log(2 * math.pi) + logvar + square / np.exp(logvar))
 
     def _limits(self, arrays: Arrays) -> Metrics:

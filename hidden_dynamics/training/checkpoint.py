@@ -10,19 +10,17 @@ import sys
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 
 from hidden_dynamics.configuration.runs import Run, code_of
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import FULL, atomic
 
 NEUTRAL = "when and where a state is kept changes no result; that it is kept whole is tested"
 
 FORMAT = 2  # of a state; the first one lost, at a run's end, all weights but the tested ones
 DIGEST_LENGTH = 64
-NAME = "checkpoint.pt"
 SECONDS = 60.0
 SECONDS_AFTER_AN_EVALUATION = 5.0
 TIMES_A_SAVING = 50  # and not before so many times the last saving took: a large network's takes seconds
@@ -34,13 +32,12 @@ class Checkpoint:
     Args:
         fingerprint: of the run's specification, code and data.
         equal: others that its checkpoint may have: those by code that was tried and found equal.
-        data: the digest of its data.
         code: that of the run's code; of a run that goes on, that by which it was begun, once `load` has found it.
     """
 
-    def __init__(self, directory: Path, fingerprint: str, equal: Collection[str] = (), data: str = "", code: str = ""):
-        self.path, self.previous = directory / NAME, directory / "checkpoint.previous.pt"
-        self.fingerprint, self.equal, self.data, self.code = fingerprint, equal, data, code
+    def __init__(self, directory: Path, fingerprint: str, equal: Collection[str] = (), code: str = ""):
+        self.path, self.previous = directory / "checkpoint.pt", directory / "checkpoint.previous.pt"
+        self.fingerprint, self.equal, self.code = fingerprint, equal, code
         self._saved, self._took, self._warned = time.monotonic(), 0.0, False
 
     def due(self, after_evaluation: bool) -> bool:
@@ -56,7 +53,7 @@ class Checkpoint:
         """
         start = time.monotonic()
         buffer = io.BytesIO()
-        header = {"format": FORMAT, "fingerprint": self.fingerprint, "data": self.data, "code": self.code}
+        header = {"format": FORMAT, "fingerprint": self.fingerprint, "code": self.code}
         torch.save({**header, **state}, buffer)
         content = buffer.getvalue()
         try:
@@ -106,7 +103,7 @@ class Checkpoint:
 
 def checkpoint_of(run: Run, data: str) -> Checkpoint:
     """The run's checkpoint on data of this digest."""
-    return Checkpoint(Path(run.directory), run.fingerprint(data), run.fingerprints(data), data, code_of(run))
+    return Checkpoint(Path(run.directory), run.fingerprint(data), run.fingerprints(data), code_of(run))
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -114,20 +111,8 @@ def _read(path: Path) -> dict[str, Any] | None:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
-    except IsADirectoryError:
-        raise UserError(f"{path} is a directory, and a checkpoint was expected: remove it and run again.") from None
-    if not is_whole(content):
+    digest, state = content[:DIGEST_LENGTH], content[DIGEST_LENGTH:]
+    if hashlib.sha256(state).hexdigest().encode() != digest:
         print(f"{path} is damaged (its digest differs): it is ignored.", file=sys.stderr)
         return None
-    return state_in(content)
-
-
-def is_whole(content: bytes) -> bool:
-    """Whether a checkpoint's file has the digest that it begins with."""
-    return hashlib.sha256(content[DIGEST_LENGTH:]).hexdigest().encode() == content[:DIGEST_LENGTH]
-
-
-def state_in(content: bytes) -> dict[str, Any]:
-    """The state in a checkpoint's file, on the CPU; {} where it is none. No code in it is run."""
-    held: object = torch.load(io.BytesIO(content[DIGEST_LENGTH:]), map_location="cpu", weights_only=True)
-    return cast(dict[str, Any], held) if isinstance(held, dict) else {}
+    return torch.load(io.BytesIO(state), map_location="cpu", weights_only=True)  # no code in it is run

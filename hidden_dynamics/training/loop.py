@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -66,14 +66,6 @@ class History:
     tested: dict[str, Any] | None = None
     peak_memory: int = 0
     items: dict[int, dict[str, torch.Tensor]] = field(default_factory=dict)
-
-
-class RecordingCore(Protocol):
-    """A recurrent core that records ||dL/dh_t||_2, (T,), of the backward pass of the last forward pass it was to
-    record."""
-
-    record_gradients: bool
-    gradient_norms: torch.Tensor
 
 
 @dataclass
@@ -214,8 +206,9 @@ def _told(failure: SolverFailure, during: str) -> dict[str, Any]:
     return {"cause": failure.cause, "time": failure.time, "step": failure.step, "during": during}
 
 
-def _recording_core(run: Training) -> RecordingCore | None:
-    """The core, told to record this iteration's gradients with respect to the hidden states; None where it is not."""
+def _recording_core(run: Training) -> Any:
+    """The core, told to record this iteration's `gradient_norms` with respect to the hidden states; None where it is
+    not."""
     every, spec = run.settings.get("record_gradients"), run.spec
     if every is None:
         return None

@@ -2,13 +2,10 @@
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from hidden_dynamics.system import memory
-
-if TYPE_CHECKING:
-    from hidden_dynamics.tasks.schedule import AnySchedule
-    from hidden_dynamics.training.loop import History
+from hidden_dynamics.tasks.schedule import AnySchedule
+from hidden_dynamics.training.loop import History
 
 SECONDS, AFTER_AN_EVALUATION = 60.0, 10.0  # between lines; the latter where there is a new evaluation
 
@@ -16,10 +13,10 @@ SECONDS, AFTER_AN_EVALUATION = 60.0, 10.0  # between lines; the latter where the
 class Progress:
     """Called after every step and evaluation of the training named `name`, as is then `write`."""
 
-    def __init__(self, name: str, write: "Callable[[History, AnySchedule], None]"):
+    def __init__(self, name: str, write: Callable[[History, AnySchedule], None]):
         self.name, self.write, self.said, self.evaluations = name, write, 0.0, -1
 
-    def __call__(self, history: "History", schedule: "AnySchedule") -> None:
+    def __call__(self, history: History, schedule: AnySchedule) -> None:
         self.write(history, schedule)
         wait = SECONDS if len(history.metrics) == self.evaluations else AFTER_AN_EVALUATION
         if time.monotonic() - self.said <= wait:

@@ -6,10 +6,11 @@ errors: where more than a hundredth is lost, or a finer solution changes the tes
 of solver and field together (Ott et al., "ResNet After All?", ICLR 2021).
 """
 
+import contextlib
 import math
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Generator
 from typing import Any
 
 import torch
@@ -25,9 +26,7 @@ from hidden_dynamics.training.devices import generators_kept
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import place_of
 
-SHARE = 0.05  # of a run's time that the check may take
 MOST, SAMPLES = 1000, 40  # items, at most, and one for so many samples that were trained on
-LEFT_OUT = f"left out: it would take the check beyond {SHARE:.0%} of the run's time"
 ADAPTIVE, FIXED = ("0.1", "0.01"), ("0.5", "0.25")  # of the tolerance, or of the step
 
 
@@ -35,9 +34,8 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
     """The record of the check on the first items of the test set, with the weights that the training left; None where
     there is no ODE, no evaluation gave a finite number, or the task is none that is partly tested.
 
-    How many items does not depend on a clock. A part of the check is left out where it would exceed the check's share
-    of the run's time, by what the parts before it took, the first by the run's evaluations. What a part raises is
-    recorded, not raised: a run that is trained stands. Nothing of network, task and generators changes.
+    They are so few that the check takes a small share of a run's time. What a part of it raises is recorded, not
+    raised: a run that is trained stands. Nothing of network, task and generators changes.
 
     Returns:
         `solver`, its settings; `items`; `metric`, the test's of the kind that is reported; `error`, the share of the
@@ -52,39 +50,18 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
         return None
     from hidden_dynamics.training.finer import finer  # torchdiffeq, which other networks do without
 
-    budget = SHARE * (history.training_seconds + history.evaluation_seconds)
     items = min(max(history.iteration * spec["training"]["batch_size"] // SAMPLES, 1), MOST)
     record: dict[str, Any] = {"solver": "", "items": items, "metric": report["metric"].replace("validation_", "test_")}
     record |= {"error": None, "at": {}, "missing": {}, "failures": {}}
-    begun, seconds = time.perf_counter(), history.evaluation_seconds / len(history.metrics)
-
-    def part(name: str, measure: Callable[[], None], expected: float) -> float:
-        """The seconds that a part took; infinite where it was not made."""
-        start = time.perf_counter()
-        if start - begun + expected > budget:
-            record["missing"][name] = LEFT_OUT
-            return math.inf
-        try:
-            measure()
-        except SolverFailure as failure:
-            record["failures"][name] = str(failure)
-        except Exception as error:
-            traceback.print_exception(error)
-            record["missing"][name] = type(error).__name__  # its message may tell of the machine
-        return time.perf_counter() - start
-
-    device, training, levels = next(network.parameters()).device, network.training, [("1", 0)]
+    begun, training, levels = time.perf_counter(), network.training, [("1", 0)]
     network.eval()
-    with torch.no_grad(), generators_kept(device):
+    with torch.no_grad(), generators_kept(next(network.parameters()).device):
         for share, level in levels:  # the first says what the others are
             with finer(network, level) as solvers:
-
-                def test(share: str = share, solvers: Any = solvers) -> None:
+                with _recorded(record, share):
                     record["items"], metrics = task.test_on_first(items, network)
                     finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
                     record["at"][share] = finite | {"nfe": solvers.forward or solvers.steps}
-
-                seconds = part(share, test, seconds * (2 if level else 1))
                 if level:
                     continue
                 levels += zip(ADAPTIVE if solvers.adaptive else FIXED, (1, 2), strict=True)
@@ -92,9 +69,22 @@ def check(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> di
                 if "1" in record["at"] and solvers.why:
                     record["missing"]["error"] = solvers.why
                 else:
-                    part("error", lambda: record.update(error=solvers.error()), 2 * seconds)
+                    with _recorded(record, "error"):
+                        record["error"] = solvers.error()
     network.train(training)
     return record | {"seconds": time.perf_counter() - begun}
+
+
+@contextlib.contextmanager
+def _recorded(record: dict[str, Any], part: str) -> Generator[None]:
+    """A part of the check, whose errors are recorded."""
+    try:
+        yield
+    except SolverFailure as failure:
+        record["failures"][part] = str(failure)
+    except Exception as error:
+        traceback.print_exception(error)
+        record["missing"][part] = type(error).__name__  # its message may tell of the machine
 
 
 def _solves(module: nn.Module) -> bool:
