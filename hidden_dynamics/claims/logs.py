@@ -25,7 +25,7 @@ def log_columns(configuration: Configuration, paper: str, entry: ClaimEntry) -> 
     )
     text = f"{subject.split} loss, epoch {last}, N = {subject.size}, {subject.n} and {reference.n} runs"
     columns: LogColumn = {"logs": text, "logs_difference": subject.mean - reference.mean}
-    estimate = welch([Sample(point.mean, point.sd, point.n) for point in (subject, reference)])
+    estimate = welch(*(Sample(point.mean, point.sd, point.n) for point in (subject, reference)))
     if estimate is None or min(subject.n, reference.n) < FEWEST:
         return columns
     low, high = estimate.interval(LEVEL)

@@ -121,7 +121,7 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
 def _difference_from(side: Values, scores: Mapping[int, float], digits: int, unit: str) -> str:
     """A side less a baseline, seed by seed, with its interval; "" with too few seeds, or without spread."""
     pairs = [(value, scores[seed]) for seed, value in side.by_seed.items() if seed in scores]
-    estimate = paired([*zip(*pairs, strict=True)], side.overlap) if len(pairs) >= FEWEST else None
+    estimate = paired(*zip(*pairs, strict=True), side.overlap) if len(pairs) >= FEWEST else None
     if estimate is None:
         return ""
     return f"{side.label} less it {effect_text(estimate.value, *estimate.interval(LEVEL), digits)} {unit}".strip()

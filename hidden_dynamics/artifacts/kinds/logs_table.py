@@ -134,7 +134,7 @@ def _difference(point: Point, other: Point) -> dict[str, float]:
     from hidden_dynamics.claims.statistics import Sample, welch  # SciPy
 
     numbers = {"difference": point.mean - other.mean, **dict.fromkeys(("low", "high", "p", "q"), math.nan)}
-    estimate = welch([Sample(of.mean, of.sd, of.n) for of in (point, other)])
+    estimate = welch(*(Sample(of.mean, of.sd, of.n) for of in (point, other)))
     if estimate is None or min(point.n, other.n) < FEWEST:
         return numbers
     low, high = estimate.interval(0.95)
