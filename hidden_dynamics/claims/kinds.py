@@ -32,27 +32,14 @@ class Analysis:
     Attributes:
         at: another evaluation than that which counts.
         other_test: the unpaired test in place of the paired one, or the other way round.
-        adjustment: over the family.
+        by_fdr: over the family, Benjamini and Hochberg's adjustment in place of Holm's.
         without: a seed that is left out.
     """
 
     at: Literal["reported", "last", "mean"] | None = None
     other_test: bool = False
-    adjustment: Literal["Holm", "Benjamini–Hochberg"] = "Holm"
+    by_fdr: bool = False
     without: int | None = None
-
-    @property
-    def name(self) -> str:
-        """What is done otherwise than in the one that counts, in words."""
-        if self.at:
-            return {
-                "reported": "the reported epoch",
-                "last": "the last epoch",
-                "mean": "the mean of the last evaluations",
-            }[self.at]
-        if self.without is not None:
-            return f"without seed {self.without}"
-        return "the other of the paired and the unpaired test" if self.other_test else self.adjustment
 
 
 PRIMARY = Analysis()
@@ -82,10 +69,6 @@ class Result:
     test: str = ""
     ahead: Values | None = None
     tests: int = 0
-
-    @property
-    def behind(self) -> Sequence[Values]:
-        return [side for side in self.sides if side is not self.ahead]
 
     @property
     def weakness(self) -> float:

@@ -169,18 +169,16 @@ class ClaimEntry(Entry):
         return self._cases(self.control, 0)
 
     @property
-    def before(self) -> "list[tuple[str, ClaimEntry]]":
-        """The earlier runs: what they are, and the claim as it is asked of them."""
-        entries = []
-        for runs in self.earlier:
-            changes = {"task": runs.task, "size": runs.size or self.size, "at": "reported", "control": None}
-            entries.append((runs.says, self.model_copy(update=changes | {"earlier": []})))
-        return entries
+    def before(self) -> "list[ClaimEntry]":
+        """The claim as it is asked of each of the earlier runs; `says` is what these are."""
+        changes = {"at": "reported", "control": None, "earlier": []}
+        of_runs = ({"task": runs.task, "size": runs.size or self.size, "says": runs.says} for runs in self.earlier)
+        return [self.model_copy(update=changes | about) for about in of_runs]
 
     @property
     def cases(self) -> list[Case]:
         """The cases of the claim, its control and its earlier runs, each once."""
-        earlier = [case for _, entry in self.before for case in entry.cases]
+        earlier = [case for entry in self.before for case in entry.cases]
         return list(dict.fromkeys([*self.subjects, *self.references, *self.controls, *earlier]))
 
     def _cases(self, models: ModelNames | None, side: int) -> list[Case]:
