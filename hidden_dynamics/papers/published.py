@@ -67,19 +67,17 @@ class GridRow:
     notes: list[str]
 
     @property
-    def row_name(self) -> str:
-        return next(iter(self.rows))
-
-    @property
-    def column_name(self) -> str:
-        return next(iter(self.columns))
+    def names(self) -> tuple[str, str]:
+        """The hyperparameters of its rows and of its columns."""
+        return next(iter(self.rows)), next(iter(self.columns))
 
     def places(self) -> dict[tuple[float, float], float]:
         """The numbers by (row value, column value)."""
+        (rows,), (columns,) = self.rows.values(), self.columns.values()
         return {
             (row, column): value
-            for row, values in zip(self.rows[self.row_name], self.values, strict=True)
-            for column, value in zip(self.columns[self.column_name], values, strict=True)
+            for row, values in zip(rows, self.values, strict=True)
+            for column, value in zip(columns, values, strict=True)
         }
 
 

@@ -121,7 +121,7 @@ def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) ->
     runs = [run for run in evidence.on(settings.task) if run.model == settings.model]
     metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
-    printed, names = published.places(), (published.row_name, published.column_name)
+    printed, names = published.places(), published.names
     places = {run.run.id: (float(run.hyperparameters[names[0]]), float(run.hyperparameters[names[1]])) for run in runs}
     rows = []
     for place in dict.fromkeys([*places.values(), *printed]):
@@ -141,7 +141,7 @@ def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
     colours."""
     from matplotlib.colors import to_rgb
 
-    names = [panel.published.row_name, panel.published.column_name]
+    names = panel.published.names
     squares = panel.squares.query("runs > 0" if of == "ours" else "published.notna()")
     grid = squares.pivot(index=names[0], columns=names[1], values=of).sort_index(ascending=False)
     values = np.ma.masked_invalid(grid.to_numpy())
