@@ -122,8 +122,9 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
 
 def _difference_from(side: Values, scores: Mapping[int, float], digits: int, unit: str) -> str:
     """A side less a baseline, seed by seed, with its interval; "" with too few seeds, or without spread."""
-    pairs = [(value, scores[seed]) for seed, value in side.by_seed.items() if seed in scores]
-    estimate = paired(*zip(*pairs, strict=True), side.overlap) if len(pairs) >= FEWEST else None
+    seeds = [seed for seed in side.by_seed if seed in scores]
+    own, others = ([numbers[seed] for seed in seeds] for numbers in (side.by_seed, scores))
+    estimate = paired(own, others, side.overlap) if len(seeds) >= FEWEST else None
     if estimate is None:
         return ""
     return f"{side.label} less it {effect_text(estimate.value, *estimate.interval(LEVEL), digits)} {unit}".strip()
