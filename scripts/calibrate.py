@@ -17,7 +17,7 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.measurements.calibration import chosen
-from hidden_dynamics.measurements.forecast_measurement import Calibrator
+from hidden_dynamics.measurements.forecast_measurement import calibrate
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.training import devices
 
@@ -35,9 +35,8 @@ def main() -> None:
     threads = arguments.threads or configuration.scale.threads
     on_cpu = max(1, (arguments.cores or os.cpu_count() or 1) // threads)
     places = {device: on_cpu if device.type == "cpu" else configuration.runs_per_gpu for device in runs_on}
-    calibrator = Calibrator(configuration, threads, places)
     output = arguments.output or Path(configuration.paths.calibration)
-    for calibration in calibrator.calibrate(runs_on):
+    for calibration in calibrate(configuration, runs_on, places, threads):
         calibration.write(output)  # what is measured is kept where this is stopped
 
 

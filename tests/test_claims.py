@@ -16,7 +16,7 @@ from hidden_dynamics.claims.needed import evidence_of_claims, files_of, tasks_of
 from hidden_dynamics.claims.verdict import Outcome
 from hidden_dynamics.configuration import read_yaml
 from hidden_dynamics.papers import claims as papers
-from hidden_dynamics.papers.claims import check, load_claims, load_definitions
+from hidden_dynamics.papers.claims import check, load_claims
 from hidden_dynamics.papers.published import PUBLISHED, load_published, published_task
 from hidden_dynamics.results.rows import write_rows
 
@@ -58,9 +58,7 @@ def test_the_family_is_that_of_the_plan_which_is_older_than_its_runs():
     rows = {row[0]: bool(row[1]) for row in re.findall(r"^\| ([AM]\d+\w?)( †)? \|", PLAN, re.MULTILINE)}
     planned = {entry.id: entry.dagger for _, entry in ENTRIES if entry.plan == "yes"}
     assert planned == rows
-    shown = subprocess.run(
-        ["git", "show", f"{load_definitions().plan}:docs/evidence/PLAN.md"], cwd=ROOT, capture_output=True
-    )
+    shown = subprocess.run(["git", "show", f"{papers.PLAN}:docs/evidence/PLAN.md"], cwd=ROOT, capture_output=True)
     if shown.returncode:
         pytest.skip("no history of Git is here")
     assert PLAN.startswith(shown.stdout.decode().removesuffix("(none)\n"))

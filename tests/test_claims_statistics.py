@@ -17,7 +17,7 @@ probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
 def difference(one, other) -> Estimate | None:
-    return welch([Sample.of(one), Sample.of(other)])
+    return welch(Sample.of(one), Sample.of(other))
 
 
 def draw(seed: int, n: int, shift: float = 0.0, spread: float = 1.0):
@@ -46,11 +46,11 @@ def test_welch_is_scipy_s_with_whole_degrees_of_freedom(n, m, spread):
     assert ours.interval(0.95) == pytest.approx((ours.value - half, ours.value + half))
 
 
-def test_a_number_without_error_leaves_the_t_of_one_sample_and_no_spread_no_test():
+def test_less_one_number_it_is_the_t_of_one_sample_and_without_spread_none():
     one = [1.0, 2.0, 4.0]
-    alone, theirs = welch([Sample.of(one), Sample(0.5, 0.0, math.inf)]), stats.ttest_1samp(one, 0.5)
+    alone, theirs = paired(one, 0.5), stats.ttest_1samp(one, 0.5)
     assert (alone.p(), alone.degrees) == (pytest.approx(theirs.pvalue), 2)
-    assert difference([1.1, 1.1], [0.1 + 1.0, 1.1]) is None and paired([[1.1, 2.3, 3.7], [0.1, 1.3, 2.7]]) is None
+    assert difference([1.1, 1.1], [0.1 + 1.0, 1.1]) is None and paired([1.1, 2.3, 3.7], [0.1, 1.3, 2.7]) is None
 
 
 # ----------------------------------------------------------------------------------------------------------- Families
@@ -79,5 +79,5 @@ def test_overlapping_parts_err_too_often_without_their_correction():
     ]
     pairs = np.stack(losses, axis=-1)
     share = len(splits[0].test) / len(splits[0].train)
-    false = [np.mean([paired(list(pair), overlap=each).p() < ALPHA for pair in pairs]) for each in (0.0, share)]
+    false = [np.mean([paired(*pair, each).p() < ALPHA for pair in pairs]) for each in (0.0, share)]
     assert false[0] > most(ALPHA, trials) + 0.02 and false[1] <= most(ALPHA, trials)

@@ -20,9 +20,10 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, code_of, find, runs_on
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.measurements import forecast_measurement
 from hidden_dynamics.measurements.calibration import Calibration, Cost, chosen, read
 from hidden_dynamics.measurements.forecast import Machine, as_markdown, forecast, taken
-from hidden_dynamics.measurements.forecast_measurement import EVALUATIONS, Calibrator, alike, arrays_of, measure
+from hidden_dynamics.measurements.forecast_measurement import EVALUATIONS, alike, arrays_of, measure
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.building import build
@@ -277,7 +278,7 @@ def test_all_datasets_of_the_papers_have_shapes(configured, tmp_path):
 
 def test_every_group_is_measured_once_in_a_process_of_its_own(configured):
     runs = [run for run in runs_on(configured(), "adding", [0, 1]) if run.model in ("lstm", "momentum_lstm")]
-    first, found = Calibrator(configured(), threads=1, places={CPU: 2}).calibrate({CPU: runs})
+    first, found = forecast_measurement.calibrate(configured(), {CPU: runs}, places={CPU: 2}, threads=1)
     assert first.costs.items() < found.costs.items()  # each is given as it comes
     assert found.costs.keys() == {run.id for run in runs} and found.side_by_side == {"cpu": 2}
     assert {cost.measured for cost in found.costs.values()} == {run.id for run in runs if run.seed == 0}
@@ -285,10 +286,10 @@ def test_every_group_is_measured_once_in_a_process_of_its_own(configured):
 
 
 def test_each_run_is_calibrated_on_the_device_of_its_task(ended, monkeypatch, tmp_path):
-    def measured(self, run, device, preload):
-        return Cost(measured=run.id, device=devices.name_of(device), seconds=1.0, memory=1, gpu_memory=0)
+    def measured(configuration, device, threads, preload, members):
+        return Cost(measured=members[0].id, device=devices.name_of(device), seconds=1.0, memory=1, gpu_memory=0)
 
-    monkeypatch.setattr(Calibrator, "_measured", measured)
+    monkeypatch.setattr(forecast_measurement, "_cost_of", measured)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(devices, "name_of", lambda device: {"cpu": "cpu", "cuda": "A GPU"}[device.type])
     on = {"timit": "cuda", "timit_recall": "cpu", "adding": "auto"}  # timit's runs cost what those of timit_recall do

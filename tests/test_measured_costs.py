@@ -115,7 +115,7 @@ def test_a_training_step_leaves_the_network_that_the_training_loop_leaves(config
     assert not any(torch.equal(*pair) for pair in zip(before, measured.network.parameters(), strict=True))
     for ours, theirs in zip(measured.network.parameters(), trained.network.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
-    assert (measured.steps, measured.samples, measured.samples_per_epoch) == (16, 20, 20)
+    assert measured.sizes() == {"batch": 20, "steps": 16, "samples_per_epoch": 20}
     assert set(measured.optimisers) == set(optimisers.build(measured.network, run.spec["training"]["optimisers"]))
 
 

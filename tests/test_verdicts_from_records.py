@@ -22,9 +22,9 @@ from hidden_dynamics.publication.command import SETTINGS
 
 SCALES = ("paper", "evening")
 TESTED = ("better", "faster")
-RULES, TASKS, METRICS, VARIANTS = (
-    yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
-    for path in ("published/definitions.yaml", *(f"config/{name}.yaml" for name in ("tasks", "metrics", "variants")))
+TASKS, METRICS, VARIANTS = (
+    yaml.safe_load((ROOT / f"config/{name}.yaml").read_text(encoding="utf-8"))
+    for name in ("tasks", "metrics", "variants")
 )
 CLAIMS = {
     (path.parent.name, entry["id"]): {"at": "reported"} | entry
@@ -102,7 +102,7 @@ def numbers(entry, case, given):
             found[seed] = pd.read_csv(io.BytesIO(files["metrics.csv"]))[entry["metric"]].dropna().iloc[-1]
         else:
             losses = np.load(io.BytesIO(files["train_loss.npy"]))
-            found[seed] = losses[: at["iteration"]][-RULES["last_losses"] :].mean()
+            found[seed] = losses[: at["iteration"]][-100:].mean()
     return factor * pd.Series(found)
 
 
@@ -110,7 +110,7 @@ def faster(subject, reference, given):
     """log of the iterations to the lowest level that all reach, of losses under a triangle of 2 % of a run."""
 
     def smooth(losses):
-        width = max(1, round(RULES["smoothing"] * losses.size))
+        width = max(1, round(0.02 * losses.size))
         triangle = np.convolve(np.ones((width + 1) // 2), np.ones(width // 2 + 1))
         part = slice((width - 1) // 2, (width - 1) // 2 + losses.size)
         return np.convolve(losses, triangle)[part] / np.convolve(np.ones(losses.size), triangle)[part]

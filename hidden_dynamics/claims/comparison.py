@@ -58,7 +58,7 @@ class Values:
             return None
         if len(self.gains) < FEWEST:
             return all(gain > 0 for gain in self.gains)
-        estimate = welch([Sample.of(self.gains, self.overlap)], [1])
+        estimate = paired(self.gains, 0.0, self.overlap)
         return estimate.p_above() < LEARNING if estimate else self.gains[0] > 0
 
 
@@ -149,10 +149,10 @@ def estimates(sides: Sequence[Values], blocks: bool) -> dict[str, Estimate]:
     """
     tests: dict[str, Estimate | None] = {}
     enough = min(len(side.by_seed) for side in sides) >= FEWEST
-    tests[WELCH] = welch([side.sample for side in sides]) if enough else None
-    shared, by_seed = of_shared_seeds(sides), RESAMPLED if sides[0].overlap else PAIRED
-    pairs, enough = [list(side.by_seed.values()) for side in shared], len(shared[0].by_seed) >= FEWEST
-    tests[by_seed] = paired(pairs, overlap=sides[0].overlap) if enough else None
+    tests[WELCH] = welch(sides[0].sample, sides[1].sample) if enough else None
+    overlap, (one, other) = sides[0].overlap, [list(side.by_seed.values()) for side in of_shared_seeds(sides)]
+    by_seed = RESAMPLED if overlap else PAIRED
+    tests[by_seed] = paired(one, other, overlap) if len(one) >= FEWEST else None
     names = (by_seed, WELCH) if blocks else (WELCH, by_seed)
     if tests[names[0]] is None:  # too few seeds, or no spread to test with
         return {}

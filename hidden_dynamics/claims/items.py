@@ -9,13 +9,14 @@ from hidden_dynamics.claims.comparison import WELCH
 from hidden_dynamics.claims.kinds import At, Result
 from hidden_dynamics.claims.statistics import Estimate
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.papers.claims import ClaimEntry, load_definitions
+from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.run_files import ITEMS
 from hidden_dynamics.results.seeds import LEVEL
 
 Items = Mapping[str, NDArray]
 SQUARED = ("squared_error", "")
+DRAWS = 2000  # of the bootstrap
 NEAR = 0.005  # of what a run measured, as far as its items may be off it
 # Of which arrays of a run's items a metric is the mean, or the ratio of sums.
 ARRAYS = {
@@ -79,9 +80,8 @@ def bootstrap_error(sides: Sequence[tuple[NDArray, NDArray]], paired: bool) -> f
         sides: (shares, weights) of each, both (seeds, items); a seed's number is the ratio of their sums.
         paired: whether both sides are drawn the same seeds.
     """
-    random, draws, items = np.random.default_rng(0), load_definitions().draws, sides[0][0].shape[1]
-    differences = np.empty(draws)
-    for draw in range(draws):
+    random, items, differences = np.random.default_rng(0), sides[0][0].shape[1], np.empty(DRAWS)
+    for draw in range(DRAWS):
         weight = np.bincount(random.integers(0, items, items), minlength=items)
         means, seeds = [], None
         for shares, weights in sides:

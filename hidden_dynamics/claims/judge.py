@@ -10,7 +10,6 @@ from scipy.stats import false_discovery_control
 from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.items import over_items
 from hidden_dynamics.claims.kinds import PRIMARY, Analysis, At, Result, compared, tested
-from hidden_dynamics.claims.logs import log_columns
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.claims.words import columns_of, effect_text, numbers_of, part_of, sentence_of
@@ -122,7 +121,7 @@ def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis 
         begun = [standing.entry for standing in standings if standing.reason and standing.entry.begun]
         family += [Result() for entry in begun for _ in entry.subjects]
     p = [1.0 if test.p is None else test.p for test in family]
-    adjusted = holm(p) if analysis.adjustment == "Holm" or not p else [float(q) for q in false_discovery_control(p)]
+    adjusted = [float(q) for q in false_discovery_control(p)] if analysis.by_fdr and p else holm(p)
     by_test = {id(test): q for test, q in zip(family, adjusted, strict=True) if test.p is not None}
     judged = []
     for standing, tests in claims:
@@ -165,7 +164,7 @@ def _barred(entry: ClaimEntry, result: Result) -> str:
     runs that did not finish."""
     if entry.against_table:
         return "the paper’s own table denies the claim"
-    return next((_without(side) for side in result.behind if side.failed), "")
+    return next((_without(side) for side in result.sides if side.failed), "")  # none of the side ahead has
 
 
 def _without(side: Values) -> str:
@@ -180,18 +179,20 @@ def _sensitivity(
 ) -> list[dict[str, Outcome]]:
     """For each claim its outcome by each other analysis that applies: the other test, the other adjustment, other
     evaluations, each seed left out."""
-    analyses = [
-        Analysis(other_test=True),
-        Analysis(adjustment="Benjamini–Hochberg"),
-        *(Analysis(at=at) for at in ("reported", "last", "mean")),
-        *(Analysis(without=seed) for seed in sorted({run.seed for run in evidence.runs})),
-    ]
+    analyses = {
+        "the other of the paired and the unpaired test": Analysis(other_test=True),
+        "Benjamini–Hochberg": Analysis(by_fdr=True),
+        "the reported epoch": Analysis(at="reported"),
+        "the last epoch": Analysis(at="last"),
+        "the mean of the last evaluations": Analysis(at="mean"),
+    }
+    analyses |= {f"without seed {seed}": Analysis(without=seed) for seed in sorted({run.seed for run in evidence.runs})}
     outcomes: list[dict[str, Outcome]] = [{} for _ in standings]
-    for analysis in analyses:
+    for name, analysis in analyses.items():
         others = judge(evidence, standings, analysis)
         for of_claim, claim, other in zip(outcomes, judged, others, strict=True):
             if _applies(claim, other, analysis):
-                of_claim[analysis.name] = other.outcome
+                of_claim[name] = other.outcome
     return outcomes
 
 
@@ -224,7 +225,6 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, sensitivity: Mappin
     columns = {
         **columns_of(evidence.configuration, paper, entry, result),
         **_control(evidence, standing, result),
-        **log_columns(evidence.configuration, paper, entry),
         **dict(zip(("items_low", "items_high"), ends or (), strict=False)),
         **{name: getattr(judged, name) for name in ("outcome", "reason", "p_adjusted", "tests")},
     }
@@ -238,11 +238,11 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, sensitivity: Mappin
     iteration = min([entry.at.iteration, *lengths]) if isinstance(entry.at, Iteration) else None
     columns["part"] = part_of(standing.part, iteration)
     verdict = Verdict(paper=paper, deviations=standing.deviations, analyses=len(sensitivity), **columns)
-    earlier = [said for words, asked in entry.before if (said := _earlier(evidence, verdict, words, asked))]
+    earlier = [said for asked in entry.before if (said := _earlier(evidence, asked, verdict.decimals))]
     return verdict.model_copy(update={"earlier": "; ".join(earlier), "sentence": sentence_of(verdict)})
 
 
-def _earlier(evidence: Evidence, verdict: Verdict, words: str, entry: ClaimEntry) -> str:
+def _earlier(evidence: Evidence, entry: ClaimEntry, decimals: int) -> str:
     """What runs that are older than the plan say: "as released, less LSTM: +0.1 (−0.2 to 0.4)"; "" without any, or
     where they deviate from the paper by more than being the first part of its schedule."""
     runs = [evidence.of(case) for case in (*entry.subjects, *entry.references)]
@@ -250,8 +250,8 @@ def _earlier(evidence: Evidence, verdict: Verdict, words: str, entry: ClaimEntry
         return ""
     result, *_ = tested(evidence, entry, "reported", PRIMARY)
     numbers, reference = numbers_of(entry, result), evidence.configuration.models[result.cases[1].model].label
-    shown = effect_text(numbers.get("difference"), numbers.get("low"), numbers.get("high"), verdict.decimals)
-    return f"{words}, less {reference}: {shown}" if shown else ""
+    shown = effect_text(numbers.get("difference"), numbers.get("low"), numbers.get("high"), decimals)
+    return f"{entry.says}, less {reference}: {shown}" if shown else ""
 
 
 def _control(evidence: Evidence, standing: Standing, result: Result) -> dict[str, Any]:

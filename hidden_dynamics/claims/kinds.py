@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 from hidden_dynamics.claims.comparison import Values, estimates, of_shared_seeds, values_of
 from hidden_dynamics.claims.statistics import Estimate
 from hidden_dynamics.configuration.runs import Case, seeds_are_blocks
-from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_definitions
+from hidden_dynamics.papers.claims import ClaimEntry, Iteration
 from hidden_dynamics.results.curves import triangular_moving_average
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import FEWEST
 
+SMOOTHING = 0.02  # the share of a run's iterations under the triangle that smooths its train loss
+LAST_LOSSES = 100  # train losses before an iteration, whose mean is the loss there
+LAST_EVALUATIONS = 5  # whose mean is a number beside the reported one
+EQUAL = 1e-10  # of a vector's length: what float64 may make of an identity
 At = Literal["reported", "last", "mean"] | Iteration  # the evaluation whose number counts
 Sides = tuple[Values, Values]  # the subject's, the reference's
 
@@ -32,27 +36,14 @@ class Analysis:
     Attributes:
         at: another evaluation than that which counts.
         other_test: the unpaired test in place of the paired one, or the other way round.
-        adjustment: over the family.
+        by_fdr: over the family, Benjamini and Hochberg's adjustment in place of Holm's.
         without: a seed that is left out.
     """
 
     at: Literal["reported", "last", "mean"] | None = None
     other_test: bool = False
-    adjustment: Literal["Holm", "Benjamini–Hochberg"] = "Holm"
+    by_fdr: bool = False
     without: int | None = None
-
-    @property
-    def name(self) -> str:
-        """What is done otherwise than in the one that counts, in words."""
-        if self.at:
-            return {
-                "reported": "the reported epoch",
-                "last": "the last epoch",
-                "mean": "the mean of the last evaluations",
-            }[self.at]
-        if self.without is not None:
-            return f"without seed {self.without}"
-        return "the other of the paired and the unpaired test" if self.other_test else self.adjustment
 
 
 PRIMARY = Analysis()
@@ -82,10 +73,6 @@ class Result:
     test: str = ""
     ahead: Values | None = None
     tests: int = 0
-
-    @property
-    def behind(self) -> Sequence[Values]:
-        return [side for side in self.sides if side is not self.ahead]
 
     @property
     def weakness(self) -> float:
@@ -152,14 +139,14 @@ def count(evidence: Evidence, entry: ClaimEntry) -> Result:
 
 def identity(evidence: Evidence) -> Result:
     """The paper's derivative is that of autograd, at every step of every untrained cell, but for rounding."""
-    exact, cells = load_definitions().exact, dict[tuple[str, str], list[tuple[bool, bool]]]()
+    cells = dict[tuple[str, str], list[tuple[bool, bool]]]()
     for row in evidence.gradients:
-        equal = row.product_error <= exact, row.claimed_error <= exact
+        equal = row.product_error <= EQUAL, row.claimed_error <= EQUAL
         cells.setdefault((row.core, row.filter), []).append(equal)
     product, claimed = (sum(all(step[way] for step in steps) for steps in cells.values()) for way in (0, 1))
     first = evidence.gradients[0]
     reason = (
-        f"equal to autograd, within {exact:g} of its length at every step: the product without momentum in {product} "
+        f"equal to autograd, within {EQUAL:g} of its length at every step: the product without momentum in {product} "
         f"of {len(cells)} cells, the one with it in {claimed}; at t = {first.step} of {first.core}, {first.filter}, "
         f"‖∂L/∂h_t‖ is {first.autograd:.3g} by autograd, {first.product:.3g} without and {first.claimed:.4g} with it"
     )
@@ -222,10 +209,9 @@ def best_of(evidence: Evidence, entry: ClaimEntry, cases: Sequence[Case], at: At
 def _number(files: RunFiles, metric: str, until: int | str) -> float:
     """A metric of a run: the train loss up to an iteration, the "last" evaluation, or the "mean" of the last ones; nan
     where it has not been evaluated so often."""
-    definitions = load_definitions()
     if isinstance(until, int):
-        return float(files.train_loss()[:until][-definitions.last_losses :].mean())
-    count = 1 if until == "last" else definitions.last_evaluations
+        return float(files.train_loss()[:until][-LAST_LOSSES:].mean())
+    count = 1 if until == "last" else LAST_EVALUATIONS
     measured = [row[metric] for row in files.metrics() if metric in row]
     return float(np.mean(measured[-count:])) if len(measured) >= count else math.nan
 
@@ -234,4 +220,4 @@ def _number(files: RunFiles, metric: str, until: int | str) -> float:
 def _smoothed(files: RunFiles) -> NDArray:
     """(iterations,) the loss of every minibatch of a run, smoothed."""
     losses = files.train_loss()
-    return triangular_moving_average(losses, max(1, round(load_definitions().smoothing * losses.size)))
+    return triangular_moving_average(losses, max(1, round(SMOOTHING * losses.size)))

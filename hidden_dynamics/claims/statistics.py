@@ -26,7 +26,7 @@ class Sample:
 
     mean: float
     std: float
-    n: float
+    n: int
     overlap: float = 0.0
 
     @classmethod
@@ -43,7 +43,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A weighted sum of means, its standard error, and its whole degrees of freedom."""
+    """A mean, or a difference of means, its standard error, and its whole degrees of freedom."""
 
     value: float
     error: float
@@ -65,35 +65,33 @@ class Estimate:
         return self.value - half, self.value + half
 
 
-def welch(samples: Sequence[Sample], weights: Sequence[float] = (1, -1)) -> Estimate | None:
-    """The weighted sum of independent means; None where there is no spread to hold it to.
+def welch(one: Sample, other: Sample) -> Estimate | None:
+    """The first mean less the second, which is independent of it; None where there is no spread to hold it to.
 
     The degrees of freedom are Satterthwaite's (1946), rounded down; where the samples differ in size, those of the
-    smallest alone. Fractional ones call 6 % of true zeros a difference with two or three values a side, and Welch's
-    own, with two against five, 8 times as many as a small level allows. A number without error has infinite n.
+    smaller alone. Fractional ones call 6 % of true zeros a difference with two or three values a side, and Welch's
+    own, with two against five, 8 times as many as a small level allows.
     """
-    variances = [weight**2 * sample.variance for weight, sample in zip(weights, samples, strict=True)]
-    largest = max(abs(weight * sample.mean) for weight, sample in zip(weights, samples, strict=True))
-    variance, sizes = sum(variances), {sample.n for sample in samples if math.isfinite(sample.n)}
+    variance, largest = one.variance + other.variance, max(abs(one.mean), abs(other.mean))
     if not variance > (EPS * max(largest, 1e-300)) ** 2:
         return None
-    degrees = min(sizes) - 1
-    if len(sizes) == 1:
-        satterthwaite = degrees * variance**2 / sum(part**2 for part in variances)
-        degrees = max(1.0, math.floor(satterthwaite + 1e-9))  # but for what rounding takes from a whole number
-    value = sum(weight * sample.mean for weight, sample in zip(weights, samples, strict=True))
-    return Estimate(value, math.sqrt(variance), degrees)
+    degrees = min(one.n, other.n) - 1
+    if one.n == other.n:
+        satterthwaite = degrees * variance**2 / (one.variance**2 + other.variance**2)
+        degrees = max(1, math.floor(satterthwaite + 1e-9))  # but for what rounding takes from a whole number
+    return Estimate(one.mean - other.mean, math.sqrt(variance), degrees)
 
 
-def paired(values: Sequence[ArrayLike], overlap: float = 0.0) -> Estimate | None:
+def paired(one: ArrayLike, other: ArrayLike, overlap: float = 0.0) -> Estimate | None:
     """The mean of the differences seed by seed; None where all are one number.
 
     Args:
-        values: of both samples, (seeds,), of the same seeds in the same order.
+        one, other: (seeds,), of the same seeds in the same order; the second may be one number.
     """
-    arrays = np.asarray(values, dtype=np.float64)
+    arrays = [np.asarray(values, dtype=np.float64) for values in (one, other)]
     sample = Sample.of(arrays[0] - arrays[1], overlap)
-    if not sample.std > 4 * EPS * max(float(np.abs(arrays).max()), 1e-300):  # what rounding leaves is no spread
+    largest = max(float(np.abs(array).max()) for array in arrays)
+    if not sample.std > 4 * EPS * max(largest, 1e-300):  # what rounding leaves is no spread
         return None
     return Estimate(sample.mean, math.sqrt(sample.variance), sample.n - 1)
 

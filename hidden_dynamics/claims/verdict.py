@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from hidden_dynamics.results.rows import as_text, read_typed, write_rows
+from hidden_dynamics.results.rows import read_typed, write_rows
 
 
 class Outcome(Enum):
@@ -119,13 +119,9 @@ class Verdict(BaseModel):
     def _nothing_is_the_default(cls, columns: Mapping[str, object]) -> dict[str, object]:
         return {name: value for name, value in columns.items() if value is not None}
 
-    def row(self) -> dict[str, str]:
-        """Its line, by column; nothing as ""."""
-        return as_text(self.model_dump(mode="json"))
-
 
 def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
-    write_rows(path, list(Verdict.model_fields), [verdict.row() for verdict in verdicts])
+    write_rows(path, list(Verdict.model_fields), [verdict.model_dump(mode="json") for verdict in verdicts])
 
 
 def read_verdicts(path: Path) -> list[Verdict]:

@@ -1,19 +1,20 @@
 """The columns and sentences of a verdict: what ran, what is printed, what was found."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.kinds import Result
-from hidden_dynamics.claims.statistics import paired
+from hidden_dynamics.claims.statistics import Sample, paired, welch
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.papers.deviations import in_sentence, ran_of
+from hidden_dynamics.papers.logs import Log, load_logs, whole
 from hidden_dynamics.papers.published import Number, load_published, published_task
 from hidden_dynamics.results.seeds import FEWEST, LEVEL, best_classical, mean_and_std
 
@@ -28,7 +29,7 @@ VERBS = {
 
 
 def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, result: Result) -> dict[str, Any]:
-    """All columns of a verdict but those on its family, its control and the authors' logs."""
+    """All columns of a verdict but those on its family and its control."""
     runs = dict.fromkeys(run.run.id for side in result.sides for run in side.runs)
     metric = configuration.metrics.get(entry.shown_metric)
     ratio = entry.kind == "faster"
@@ -46,6 +47,7 @@ def columns_of(configuration: Configuration, paper: str, entry: ClaimEntry, resu
         **_printed(configuration, paper, entry, result),
         **numbers_of(entry, result),
         **_baselines(configuration, entry, result),
+        **_logged(configuration, paper, entry),
         "runs": " ".join(runs),
     }
 
@@ -120,8 +122,9 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
 
 def _difference_from(side: Values, scores: Mapping[int, float], digits: int, unit: str) -> str:
     """A side less a baseline, seed by seed, with its interval; "" with too few seeds, or without spread."""
-    pairs = [(value, scores[seed]) for seed, value in side.by_seed.items() if seed in scores]
-    estimate = paired([*zip(*pairs, strict=True)], side.overlap) if len(pairs) >= FEWEST else None
+    seeds = [seed for seed in side.by_seed if seed in scores]
+    own, others = ([numbers[seed] for seed in seeds] for numbers in (side.by_seed, scores))
+    estimate = paired(own, others, side.overlap) if len(seeds) >= FEWEST else None
     if estimate is None:
         return ""
     return f"{side.label} less it {effect_text(estimate.value, *estimate.interval(LEVEL), digits)} {unit}".strip()
@@ -159,6 +162,33 @@ def _printed(configuration: Configuration, paper: str, entry: ClaimEntry, result
 def _number_text(number: Number) -> str:
     spread = f" ± {number.std:g}" if number.std is not None else ""
     return f"{number.value:g}{spread}{' (quoted)' if number.quoted else ' (the best run)' if number.maximum else ''}"
+
+
+def _logged(configuration: Configuration, paper: str, entry: ClaimEntry) -> dict[str, Any]:
+    """What the authors' own logs say, in which no run of ours enters: the subject's loss less that of the best
+    reference after the last epoch that all have; nothing where the paper has no logs of both."""
+    subjects, references = (_logs(configuration, paper, entry, cases) for cases in (entry.subjects, entry.references))
+    if not subjects or not references:
+        return {}
+    last = max(set.intersection(*(set(whole(log)) for log in (*subjects, *references))))
+    subject, reference = (
+        min((whole(log)[last] for log in logs), key=lambda point: point.mean) for logs in (subjects, references)
+    )
+    text = f"{subject.split} loss, epoch {last}, N = {subject.size}, {subject.n} and {reference.n} runs"
+    columns: dict[str, Any] = {"logs": text, "logs_difference": subject.mean - reference.mean}
+    estimate = welch(*(Sample(point.mean, point.sd, point.n) for point in (subject, reference)))
+    if estimate is None or min(subject.n, reference.n) < FEWEST:
+        return columns
+    low, high = estimate.interval(LEVEL)
+    return columns | {"logs_low": low, "logs_high": high}
+
+
+def _logs(configuration: Configuration, paper: str, entry: ClaimEntry, cases: Sequence[Case]) -> list[Log]:
+    if entry.logs is None:
+        return []
+    logs = load_logs(f"{paper}/logs.yaml")
+    of_cases = (logs.of_the_paper(configuration, Case(entry.logs.task, case.model, entry.logs.size)) for case in cases)
+    return [log for log in of_cases if log]
 
 
 # ---------------------------------------------------------------------------------------------------- What was found

@@ -95,11 +95,7 @@ def timed(runs: Sequence[Run], path: str, circumstances: Circumstances) -> Sessi
     times, memory = interleaved(steps, circumstances.rounds, wait=wait), {}
     for (model, kind), action in actions.items() if device.type == "cuda" else ():
         memory.setdefault(model, {})[f"{kind}_memory"] = allocated_beyond(action, device)
-    batches = {
-        one.run.model: {"batch": one.samples, "steps": one.steps, "samples_per_epoch": one.samples_per_epoch}
-        for one in subjects
-    }
-    return Session(batches, times, memory)
+    return Session({subject.run.model: subject.sizes() for subject in subjects}, times, memory)
 
 
 def values_of(model: str, session: Session, baseline: str) -> Iterator[tuple[str, float, float | None, int]]:

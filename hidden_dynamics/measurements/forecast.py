@@ -12,6 +12,16 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.measurements.calibration import Calibration, Cost
 from hidden_dynamics.results.run_files import RunFiles, is_finished
 
+HEADINGS = {  # of the tables to read
+    **{"artifact": "artifact", "task": "task"},
+    **{"runs": "runs", "finished": "finished"},
+    **{"gpu_hours": "GPU hours", "gpu_hours_left": "GPU hours left"},
+    **{"core_hours": "core hours", "core_hours_left": "core hours left"},
+    **{"longest_hours": "longest run, hours", "least_wall_hours_left": "wall of what is left, hours, at least"},
+    **{"memory_bytes": "memory, GB", "gpu_memory_bytes": "GPU memory, GB"},
+    **{"forecast_hours": "forecast, hours", "taken_hours": "taken, hours by their own clocks", "error": "error"},
+}
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -96,16 +106,6 @@ def as_markdown(
     held: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The table, what it rests on, and what finished runs took, `held` (of `taken`)."""
-    gpu = {"gpu_memory_bytes": "GPU memory, GB"} if any(machine.on_gpu for machine in machines.values()) else {}
-    hours = {"gpu_hours": "GPU hours", "gpu_hours_left": "GPU hours left"}
-    hours |= {"core_hours": "core hours", "core_hours_left": "core hours left"}
-    heads = {
-        **{"artifact": "artifact", "runs": "runs", "finished": "finished"},
-        **{key: head for key, head in hours.items() if key in rows[0]},
-        **{"longest_hours": "longest run, hours", "least_wall_hours_left": "wall of what is left, hours, at least"},
-        **{"memory_bytes": "memory, GB", **gpu},
-    }
-    texts = [{head: _text(key, row[key]) for key, head in heads.items()} for row in rows]
     measured = len({cost.measured for cost in calibration.costs.values()})
     side_by_side = "; ".join(
         f"{calibration.processor if device == 'cpu' else device}, {calibration.side_by_side[device]} side by side "
@@ -118,23 +118,22 @@ def as_markdown(
 - Calibration: {side_by_side}; threads of a run: {calibration.threads}; {calibration.date}; {measured} runs measured.
 - What is not counted, and the error: docs/forecast.md. A cluster is asked for {configuration.scale.mem_mb:,} MB a job.
 """
-    text = f"# Forecast of the scale {configuration.scale_name}\n\n{_table(texts)}\n\n{notes}"
-    if not held:
-        return text
-    heads = {"task": "task", "finished": "finished"}
-    heads |= {"forecast_hours": "forecast, hours", "taken_hours": "taken, hours by their own clocks"}
-    texts = [{head: _text(key, row[key]) for key, head in heads.items()} for row in held]
-    lines = [line | {"error": f"{row['error']:+.0%}"} for line, row in zip(texts, held, strict=True)]
-    return f"{text}\n## What finished runs took\n\n{_table(lines)}\n"
+    text = f"# Forecast of the scale {configuration.scale_name}\n\n{_table(rows)}\n\n{notes}"
+    return f"{text}\n## What finished runs took\n\n{_table(held)}\n" if held else text
 
 
-def _table(rows: Sequence[Mapping[str, str]]) -> str:
-    alignment = ["left"] + ["right"] * (len(rows[0]) - 1)
-    return tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True, colalign=alignment)
+def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The columns of rows that have a heading; those of GPUs where there are some."""
+    shown = [key for key in HEADINGS if key in rows[0] and (key != "gpu_memory_bytes" or "gpu_hours" in rows[0])]
+    texts = [{HEADINGS[key]: _text(key, row[key]) for key in shown} for row in rows]
+    alignment = ["left"] + ["right"] * (len(shown) - 1)
+    return tabulate(texts, headers="keys", tablefmt="github", disable_numparse=True, colalign=alignment)
 
 
 def _text(key: str, value: Any) -> str:
-    """Bytes in GB, hours with three digits and without exponent."""
+    """Bytes in GB, hours with three digits and without exponent, an error in percent."""
+    if key == "error":
+        return f"{value:+.0%}"
     if key.endswith("_bytes"):
         return f"{value / 1e9:.1f}"
     if "_hours" in key:

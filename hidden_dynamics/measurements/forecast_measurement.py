@@ -1,11 +1,11 @@
 """The calibration of a forecast: of runs that cost alike one is measured, in a fresh process, for a second."""
 
+import functools
 import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from statistics import fmean
@@ -62,48 +62,42 @@ def alike(run: Run) -> str:
     return json.dumps(kept, sort_keys=True)
 
 
-@dataclass(frozen=True)
-class Calibrator:
-    """Measures runs side by side, because runs that share a machine slow each other down: on each device as many as it
-    has `places`."""
-
-    configuration: Configuration
-    threads: int
-    places: Mapping[torch.device, int]
-
-    def calibrate(self, runs_on: Mapping[torch.device, list[Run]]) -> Iterator[Calibration]:
-        """The calibration so far, after each measurement, of one device after the other; the last has all runs. A
-        `UserError` where a run cannot be measured."""
-        costs, preload = dict[str, Cost](), _imported([run for runs in runs_on.values() for run in runs])
-        for device, runs in runs_on.items():
-            for members, cost in self._measured_on(device, runs, preload):
+def calibrate(
+    configuration: Configuration,
+    runs_on: Mapping[torch.device, list[Run]],
+    places: Mapping[torch.device, int],
+    threads: int,
+) -> Iterator[Calibration]:
+    """The calibration so far, after each measurement, of one device after the other; the last has all runs. On each
+    device as many are measured side by side as it has `places`, because runs that share a machine slow each other down.
+    A `UserError` where a run cannot be measured."""
+    costs, preload = dict[str, Cost](), _imported([run for runs in runs_on.values() for run in runs])
+    for device, runs in runs_on.items():
+        groups = dict[str, list[Run]]()
+        for run in runs:
+            groups.setdefault(alike(run), []).append(run)
+        cost_of_first = functools.partial(_cost_of, configuration, device, threads, preload)
+        with ThreadPoolExecutor(places[device]) as pool:
+            for members, cost in zip(groups.values(), pool.map(cost_of_first, groups.values()), strict=True):
                 costs |= {run.id: cost for run in members}
                 yield Calibration(
                     processor=processor(),
-                    threads=self.threads,
-                    side_by_side={devices.name_of(device): self.places[device] for device in runs_on},
+                    threads=threads,
+                    side_by_side={devices.name_of(device): places[device] for device in runs_on},
                     date=date.today().isoformat(),
                     costs=dict(costs),
                 )
 
-    def _measured_on(
-        self, device: torch.device, runs: list[Run], preload: list[str]
-    ) -> Iterator[tuple[list[Run], Cost]]:
-        """The runs of a device that cost alike, with the cost of the first."""
-        groups = dict[str, list[Run]]()
-        for run in runs:
-            groups.setdefault(alike(run), []).append(run)
-        with ThreadPoolExecutor(self.places[device]) as pool:
-            measured = pool.map(lambda members: self._measured(members[0], device, preload), groups.values())
-            yield from zip(groups.values(), measured, strict=True)
 
-    def _measured(self, run: Run, device: torch.device, preload: list[str]) -> Cost:
-        """A run's cost, from a process of its own, whose memory is that of this run."""
-        given = self.configuration, run, device, self.threads
-        found = in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload)
-        cost = Cost(device=devices.name_of(device), **found)
-        print(f"{run.id}: {cost.seconds:.3g} s", flush=True)
-        return cost
+def _cost_of(
+    configuration: Configuration, device: torch.device, threads: int, preload: list[str], members: list[Run]
+) -> Cost:
+    """The cost of runs that cost alike, of the first of them: from a process of its own, whose memory is that run's."""
+    run, given = members[0], (configuration, members[0], device, threads)
+    found = in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload)
+    cost = Cost(device=devices.name_of(device), **found)
+    print(f"{run.id}: {cost.seconds:.3g} s", flush=True)
+    return cost
 
 
 def measure_here(configuration: Configuration, run: Run, device: torch.device, threads: int) -> dict[str, Any]:

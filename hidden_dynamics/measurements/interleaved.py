@@ -23,7 +23,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass
 class Subject:
-    """A run at its first batch, to be measured; x, of shape (T, batch, d), is the batch's first member."""
+    """A run at its first batch, to be measured."""
 
     run: Run
     task: AnyTask
@@ -31,17 +31,11 @@ class Subject:
     optimisers: dict[str, torch.optim.Optimizer]
     batch: Any
 
-    @property
-    def steps(self) -> int:
-        return self.batch[0].shape[0]
-
-    @property
-    def samples(self) -> int:
-        return self.batch[0].shape[1]
-
-    @property
-    def samples_per_epoch(self) -> int:
-        return self.task.schedule(self.run.spec["training"], self.run.spec["seed"]).samples_per_epoch
+    def sizes(self) -> dict[str, int]:
+        """The columns on its batch, whose first member is x (T, batch, d), and on its epoch."""
+        steps, batch = self.batch[0].shape[:2]
+        schedule = self.task.schedule(self.run.spec["training"], self.run.seed)
+        return {"batch": batch, "steps": steps, "samples_per_epoch": schedule.samples_per_epoch}
 
 
 def subject_of(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, batch_size: int) -> Subject:

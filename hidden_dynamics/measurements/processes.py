@@ -57,9 +57,6 @@ def resident_beyond(actions: Sequence[Callable[[], object]]) -> list[int]:
 
 def processor() -> str:
     """The model of this machine's CPU, as the system names it."""
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        for line in information.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())  # an ARM's has none

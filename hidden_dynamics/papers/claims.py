@@ -1,4 +1,4 @@
-"""The papers' headline claims (published/<paper>/claims.yaml) and what tests them (published/definitions.yaml), typed.
+"""The papers' headline claims (published/<paper>/claims.yaml), typed.
 
 docs/claims.md says how an entry is read. A paper is a directory of published/ with such a file. Quick to import.
 """
@@ -17,9 +17,9 @@ from hidden_dynamics.configuration.schema import Size, Text, Whole
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import PUBLISHED
 
-CLAIMS, DEFINITIONS = "claims.yaml", "definitions.yaml"
+CLAIMS = "claims.yaml"
 MOST = 12  # claims of a paper: what a reader remembers of it
-Share = Annotated[float, Field(gt=0, lt=1)]
+PLAN = "482fee51"  # the commit of docs/evidence/PLAN.md, which is older than the first of its runs
 ModelNames = str | Annotated[list[str], Field(min_length=1)]
 Kind = Literal["better", "faster", "identity", "count"]
 NEEDS: dict[str, tuple[str, ...]] = {  # the keys that an entry of a kind needs beside those of all
@@ -29,26 +29,6 @@ NEEDS: dict[str, tuple[str, ...]] = {  # the keys that an entry of a kind needs 
     "count": ("task", "subject", "reference"),
 }
 METRICS = {"faster": "train_loss", "count": "parameters"}  # of kinds that name none
-
-
-class Definitions(Entry):
-    """The constants that the tests of claims share.
-
-    Attributes:
-        smoothing: the share of a run's iterations under the triangle that smooths a train loss.
-        last_losses: how many train losses before an iteration are one number.
-        last_evaluations: the number of evaluations whose mean is a number beside the reported one.
-        exact: the share of a vector's length that rounding to float64 may make of an identity.
-        draws: of the bootstrap over seeds and test items.
-        plan: the commit of docs/evidence/PLAN.md, which is older than the first of its runs.
-    """
-
-    smoothing: Share
-    last_losses: Whole
-    last_evaluations: Whole
-    exact: Share
-    draws: Whole
-    plan: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 
 
 class Paper(Entry):
@@ -169,18 +149,16 @@ class ClaimEntry(Entry):
         return self._cases(self.control, 0)
 
     @property
-    def before(self) -> "list[tuple[str, ClaimEntry]]":
-        """The earlier runs: what they are, and the claim as it is asked of them."""
-        entries = []
-        for runs in self.earlier:
-            changes = {"task": runs.task, "size": runs.size or self.size, "at": "reported", "control": None}
-            entries.append((runs.says, self.model_copy(update=changes | {"earlier": []})))
-        return entries
+    def before(self) -> "list[ClaimEntry]":
+        """The claim as it is asked of each of the earlier runs; `says` is what these are."""
+        changes = {"at": "reported", "control": None, "earlier": []}
+        of_runs = ({"task": runs.task, "size": runs.size or self.size, "says": runs.says} for runs in self.earlier)
+        return [self.model_copy(update=changes | about) for about in of_runs]
 
     @property
     def cases(self) -> list[Case]:
         """The cases of the claim, its control and its earlier runs, each once."""
-        earlier = [case for _, entry in self.before for case in entry.cases]
+        earlier = [case for entry in self.before for case in entry.cases]
         return list(dict.fromkeys([*self.subjects, *self.references, *self.controls, *earlier]))
 
     def _cases(self, models: ModelNames | None, side: int) -> list[Case]:
@@ -193,12 +171,6 @@ class PaperClaims(Entry):
 
     paper: Paper
     claims: Annotated[list[ClaimEntry], Field(min_length=1, max_length=MOST)]
-
-
-@cache
-def load_definitions(directory: Path = PUBLISHED) -> Definitions:
-    """A `UserError` where the file is missing, or not as it should be."""
-    return typed(Definitions, read_yaml(directory / DEFINITIONS), f"published/{DEFINITIONS}")
 
 
 @cache

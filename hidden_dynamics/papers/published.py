@@ -28,7 +28,6 @@ class Number:
         size: None holds for every size.
         value: a mean, or a single number.
         std: its ±.
-        runs: how many runs the ± is over, where the paper's other numbers are of another number of runs.
         maximum: the best of several runs, not their mean.
         copied_from: the paper that printed it first, where this one, surely or very probably, took it from there
             without saying so.
@@ -41,7 +40,6 @@ class Number:
     metric: str
     value: float
     std: float | None = None
-    runs: int | None = None
     maximum: bool = False
     copied_from: str = ""
     references: tuple[int, ...] = ()
@@ -67,19 +65,17 @@ class GridRow:
     notes: list[str]
 
     @property
-    def row_name(self) -> str:
-        return next(iter(self.rows))
-
-    @property
-    def column_name(self) -> str:
-        return next(iter(self.columns))
+    def names(self) -> tuple[str, str]:
+        """The hyperparameters of its rows and of its columns."""
+        return next(iter(self.rows)), next(iter(self.columns))
 
     def places(self) -> dict[tuple[float, float], float]:
         """The numbers by (row value, column value)."""
+        (rows,), (columns,) = self.rows.values(), self.columns.values()
         return {
             (row, column): value
-            for row, values in zip(self.rows[self.row_name], self.values, strict=True)
-            for column, value in zip(self.columns[self.column_name], values, strict=True)
+            for row, values in zip(rows, self.values, strict=True)
+            for column, value in zip(columns, values, strict=True)
         }
 
 
@@ -165,7 +161,7 @@ def _numbers(content: Mapping[str, Any]) -> Iterator[Number]:
         model, size = row["model"], row.get("size")
         if kind == "results":
             for task, metric, cell in _by_task_and_metric(row["values"]):
-                kind_of_mean = cell.get("runs"), cell.get("maximum", False), cell.get("quoted", "")
+                kind_of_mean = cell.get("maximum", False), cell.get("quoted", "")
                 yield Number(task, model, size, metric, cell["mean"], cell.get("std"), *kind_of_mean)
             for task, metric, items in _by_task_and_metric(row.get("literature", {})):
                 for item in items:

@@ -14,7 +14,7 @@ from hidden_dynamics.artifacts.tables import markdown_text
 from hidden_dynamics.claims.verdict import read_verdicts
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.pages.findings import found
-from hidden_dynamics.papers.claims import load_definitions
+from hidden_dynamics.papers.claims import PLAN
 from hidden_dynamics.papers.deviations import first_part
 from hidden_dynamics.publication.restoring import Publication
 from hidden_dynamics.publication.texts import filled
@@ -64,7 +64,7 @@ def article() -> str:
         },
         planned=[one for one in verdicts["paper"] if one.plan == "yes"],
         changed=len(CHANGE.findall((EVIDENCE / "CHANGES.md").read_text(encoding="utf-8"))),
-        plan=load_definitions().plan,
+        plan=PLAN,
         words=words,
         figures=FIGURES,
         mortality=mortality(publications["paper"]),

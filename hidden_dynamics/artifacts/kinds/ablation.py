@@ -110,7 +110,7 @@ def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) ->
     runs = [run for run in evidence.on(settings.task) if run.model == settings.model]
     metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
-    printed, names = published.places(), (published.row_name, published.column_name)
+    printed, names = published.places(), published.names
     places = {run.run.id: (float(run.hyperparameters[names[0]]), float(run.hyperparameters[names[1]])) for run in runs}
     rows = []
     for place in dict.fromkeys([*places.values(), *printed]):
@@ -130,7 +130,7 @@ def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
     colours."""
     from matplotlib.colors import to_rgb
 
-    names = [panel.published.row_name, panel.published.column_name]
+    names = panel.published.names
     squares = [square for square in panel.squares if (square["runs"] if of == "ours" else not math.isnan(square[of]))]
     rows, columns = (sorted({square[name] for square in squares}) for name in names)
     rows.reverse()

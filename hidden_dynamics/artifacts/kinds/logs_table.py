@@ -133,7 +133,7 @@ def _compared(artifact: LogsTable, log: Log, baseline: Log) -> dict[str, Any]:
 def _difference(point: Point, other: Point) -> dict[str, float]:
     """Of the means, with its interval and p; nan for these where a side has fewer than three seeds."""
     numbers = {"difference": point.mean - other.mean, **dict.fromkeys(("low", "high", "p", "q"), math.nan)}
-    estimate = welch([Sample(of.mean, of.sd, of.n) for of in (point, other)])
+    estimate = welch(*(Sample(of.mean, of.sd, of.n) for of in (point, other)))
     if estimate is None or min(point.n, other.n) < FEWEST:
         return numbers
     low, high = estimate.interval(0.95)
