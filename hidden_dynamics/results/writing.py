@@ -120,14 +120,14 @@ def _record(
 class UnderWayWriter:
     """Writes what there is of a run so far; called after every step and evaluation of its training.
 
-    It spends `SHARE` of the run's time at most: what it has spent says when it writes next. A run goes on where a disk
-    is full or away: its checkpoint, which matters, says so. Its arguments are those of `write`.
+    It spends `SHARE` of the run's time at most: how long a writing took says when the next one is. A run goes on where
+    a disk is full or away: its checkpoint, which matters, says so. Its arguments are those of `write`.
     """
 
     def __init__(self, directory: Path, about: Mapping[str, object], network: nn.Module, training: Training):
         self.directory, self.about, self.network, self.training = directory, about, network, training
         self.began = self.written = time.monotonic()
-        self.seconds, self.last = 0.0, FIRST  # spent in all, and on the last writing, as long as which the next takes
+        self.took = FIRST  # seconds that the last writing lasted
         self.done_before = self.evaluations = -1  # iterations, of a run that is continued; those that are written
         self.longest_pause = SECONDS
 
@@ -135,16 +135,13 @@ class UnderWayWriter:
         now = time.monotonic()
         if self.done_before < 0:
             self.done_before = history.iteration
-        if now < max(self.written + SECONDS, self.began + (self.seconds + self.last) / SHARE):
+        if now < self.written + max(SECONDS, self.took / SHARE):
             return
+        self.longest_pause, self.written = max(self.longest_pause, now - self.written, 2 * self.took / SHARE), now
         with contextlib.suppress(OSError):
             self._write_numbers(history)
-        took = 1.5 * (time.monotonic() - now)  # underway.json is the smaller part
-        self.longest_pause, self.written = max(self.longest_pause, now - self.written, 2 * took / SHARE), now
-        with contextlib.suppress(OSError):
             self._write_record(history, schedule)
-        self.last = time.monotonic() - now
-        self.seconds += self.last
+        self.took = time.monotonic() - now
 
     def _write_numbers(self, history: History) -> None:
         (self.directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
