@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, UNCOMMITTED, WEIGHTS, Run
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS, Run
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.run_files import ITEMS, RECORD, disagreement, is_long_enough, verified
 from hidden_dynamics.system.files import atomic
@@ -23,14 +23,13 @@ RUNS = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]*/seed[0-9]+/({FILES})")  # the na
 
 
 def files_of_run(directory: Path) -> dict[str, bytes]:
-    """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights
-    and what was not committed of its code, which may tell of the machine. A `UserError` where one is missing or was
-    altered, or the run has not finished, or failed."""
+    """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights. A
+    `UserError` where one is missing or was altered, or the run has not finished, or failed."""
     path = directory / RECORD
     record = verified(path)
     if record["status"] == "failed":  # no result; and its message may tell of the machine
         raise UserError(f"{path} says that its run failed: mend the cause, and run snakemake again.", file=path)
-    names = [name for name in (RECORD, *record["files"]) if name not in (WEIGHTS, UNCOMMITTED)]
+    names = [name for name in (RECORD, *record["files"]) if re.fullmatch(FILES, name)]  # earlier runs have others
     for name in names:
         verified(directory / name)
     return {name: (directory / name).read_bytes() for name in names}

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, UNCOMMITTED, WEIGHTS
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import ITEMS, with_checksums
@@ -41,7 +41,6 @@ def write(
     network: nn.Module | None,
     training: Training,
     predictions: Mapping[str, np.ndarray] | None = None,
-    uncommitted: bytes = b"",
 ) -> None:
     """Write the run's files, run.json last: where it is, the run is whole.
 
@@ -50,7 +49,6 @@ def write(
         history: of a run that failed, an empty one whose `failure` is {"error": type and message}.
         network: as it was trained; None where it could not be built.
         training: of the run's specification.
-        uncommitted: the difference of its code to its commit (hidden_dynamics.system.commit), where there is one.
     """
     (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
     _write_csv(directory / "metrics.csv", history.metrics)
@@ -68,11 +66,6 @@ def write(
     if predictions is not None:
         written.append(PREDICTIONS)
         _write_bytes(directory / PREDICTIONS, np.savez, **predictions)
-    (directory / UNCOMMITTED).unlink(missing_ok=True)
-    if uncommitted:
-        written.append(UNCOMMITTED)
-        with atomic(directory / UNCOMMITTED, "wb") as handle:
-            handle.write(uncommitted)
     (directory / WEIGHTS).unlink(missing_ok=True)
     if network is not None and not failed:
         weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
