@@ -38,7 +38,6 @@ from hidden_dynamics.results.run_files import is_to_grow
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.shell import environment_of_jobs, has_nvidia_gpu, in_a_command
-from hidden_dynamics.system.locks import forget_a_killed_snakemake
 
 try:
     CONFIGURATION = load(config)
@@ -52,9 +51,6 @@ try:
         check_runs(CONFIGURATION)
 except UserError as error:
     raise WorkflowError(str(error)) from None
-
-if workflow.is_main_process:
-    INVOCATION = forget_a_killed_snakemake(Path(".snakemake"))  # kept for the life of this process
 
 PATHS, SCALE, SETTINGS = CONFIGURATION.paths, CONFIGURATION.scale, CONFIGURATION.settings
 FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "figure"]

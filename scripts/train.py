@@ -45,7 +45,7 @@ from hidden_dynamics.results import archives, writing
 from hidden_dynamics.results.run_files import ITEMS, is_finished
 from hidden_dynamics.results.under_way import UNDERWAY
 from hidden_dynamics.system.arguments import parser
-from hidden_dynamics.system.commit import commit_of, uncommitted
+from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
 from hidden_dynamics.tasks.task import AnyTask
@@ -72,7 +72,6 @@ def train_all() -> int:
     options = parser(__doc__, "--task", "--model", "--seed", "--config", "--device", "--threads")
     options.add_argument("--job", action="store_true", help="of a workflow's, which itself tells of runs that failed")
     given = options.parse_args()
-    uncommitted(ROOT)  # now, as it was imported: it may be edited while this trains
     configuration = load(parse_settings(given.config))
     models, seeds = TrainingJobs(configuration, given.task).chosen(given.model, given.seed)
     runs = [find(configuration, given.task, model, seed) for seed in seeds for model in models]
@@ -116,8 +115,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
     content["code"] = checkpoint.code  # of a run that went on, that by which it was begun
     if task is not None and network is not None:
         content["solver"] = solver_check.check(run.spec, task, network, history)
-    own = uncommitted(ROOT) if (history.commit or "").endswith("+") else b""
-    writing.write(Path(run.directory), content, history, network, run.spec["training"], predictions, own)
+    writing.write(Path(run.directory), content, history, network, run.spec["training"], predictions)
     if "error" in (history.failure or {}):
         return False
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"

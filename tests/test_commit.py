@@ -1,9 +1,8 @@
-"""The commit that a run names, as Git knows it, and what is not committed."""
+"""The commit that a run names, as Git knows it."""
 
-import lzma
 import subprocess
 
-from hidden_dynamics.system.commit import commit_of, uncommitted
+from hidden_dynamics.system.commit import commit_of
 
 
 def git_in(directory):
@@ -29,23 +28,3 @@ def test_the_commit_is_marked_where_a_tracked_file_differs_and_is_none_outside_o
     assert commit_of(tmp_path) == git("rev-parse", "HEAD") + "+"
     (tmp_path / "within").mkdir()
     assert commit_of(tmp_path / "within") is None  # a copy within another repository
-
-
-def test_what_is_not_committed_is_the_difference_of_the_code_and_not_of_the_users_settings(tmp_path):
-    git, files = git_in(tmp_path), ["mine.py", "config/tasks.yaml", "config.yaml"]
-    (tmp_path / "config").mkdir()
-    assert uncommitted(tmp_path) == b""
-    git("init")
-    for content in ("before\n", "after\n"):
-        for file in files:
-            (tmp_path / file).write_text(content)
-        git("add", ".")
-        if content == "before\n":
-            git("commit", "--message", "one")
-            uncommitted.cache_clear()
-            assert uncommitted(tmp_path) == b""
-    uncommitted.cache_clear()
-    text = lzma.decompress(uncommitted(tmp_path)).decode()
-    assert [f"b/{file}" in text for file in files] == [True, True, False] and "+after" in text
-    names = lzma.decompress(uncommitted(tmp_path, largest=150)).decode()
-    assert names == "1\t1\tconfig/tasks.yaml\n1\t1\tmine.py\n"

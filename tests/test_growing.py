@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made import make_run
 from workplaces import Workplace
 
-from hidden_dynamics.configuration.runs import OUTPUTS, UNCOMMITTED, WEIGHTS, all_runs
+from hidden_dynamics.configuration.runs import OUTPUTS, WEIGHTS, all_runs
 from hidden_dynamics.configuration.spec import length_matters
 from hidden_dynamics.results.archives import KEPT, files_of_run, write
 from hidden_dynamics.results.run_files import RunFiles, is_to_grow, with_checksums
@@ -193,11 +193,11 @@ def test_a_schedule_that_is_no_class_of_the_module_is_refused():
         schedule_of(task, {"epochs": 1, "batch_size": 5}, 0)
 
 
-def test_a_record_has_neither_weights_nor_what_was_not_committed(configured, tmp_path):
+def test_a_record_has_neither_weights_nor_what_earlier_runs_kept_of_this_machine(configured, tmp_path):
     configuration = configured(scale="demo")
     run = next(run for run in all_runs(configuration) if run.task == "adding")
     files = make_run(tmp_path, configuration, run)
-    record, own = files.record(), [WEIGHTS, UNCOMMITTED]
+    record, own = files.record(), [WEIGHTS, "uncommitted.diff.xz"]
     kept = [*record.pop("files")]
     for name in own:
         (files.directory / name).write_bytes(b"of this machine")

@@ -19,7 +19,7 @@ from made import record_of
 from torch import nn
 
 from hidden_dynamics.configuration import equal_code, load, parse_settings, runs
-from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, UNCOMMITTED, WEIGHTS, find
+from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, WEIGHTS, find
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations
@@ -572,8 +572,8 @@ class Workplace:
         return ["--task", task, "--model", model, "--seed", seed, "--config", config, *more]
 
     def files(self):
-        """Every file under the results, but those on the way to their names, and what is not committed here."""
-        paths = [path for path in self.root.glob("results/**/*") if path.is_file() and path.name != UNCOMMITTED]
+        """Every file under the results, but those on the way to their names."""
+        paths = [path for path in self.root.glob("results/**/*") if path.is_file()]
         return sorted(path.name for path in paths if path.name[0] != ".")
 
 
@@ -669,19 +669,6 @@ def test_no_checkpoint_of_a_finished_run_is_kept_where_none_is_to_be(workplace, 
     assert call(keeping_none)[0] == 0 and steps["done"] == 6
 
 
-@pytest.mark.parametrize(("commit", "kept"), [("a" * 40 + "+", True), ("a" * 40, False), (None, False)])
-def test_what_is_not_committed_of_its_code_is_kept_with_a_run_and_not_published(
-    workplace, call, monkeypatch, commit, kept
-):
-    monkeypatch.setattr(script, "commit_of", lambda repository: commit)
-    monkeypatch.setattr(script, "uncommitted", lambda repository: b"what differs")
-    workplace.run.mkdir(parents=True)
-    (workplace.run / UNCOMMITTED).write_bytes(b"of an earlier run")
-    assert call(workplace.arguments())[0] == 0
-    assert (UNCOMMITTED in RunFiles(workplace.run).record()["files"]) == kept == (workplace.run / UNCOMMITTED).exists()
-    assert UNCOMMITTED not in archived(workplace.run)
-
-
 def test_made_up_records_have_what_a_training_writes(workplace, call):
     call(workplace.arguments())
     configuration = load(parse_settings(json.dumps(workplace.config())))
@@ -706,7 +693,7 @@ def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, ca
         monkeypatch.setattr(module, "atomic", noting)
     call(workplace.arguments(workplace.config(epochs=7)))
     order = ["metrics.csv", "clock.csv", "train_loss.npy", WEIGHTS, ITEMS, "run.json"]
-    assert [name for name, _ in written if name != UNCOMMITTED] == order
+    assert [name for name, _ in written] == order
     assert not any(there for _, there in written)
 
 

@@ -1,20 +1,20 @@
-"""Runs held to what their classes take, before the first of them is trained: hyperparameters, settings of tasks and
-data; and to what is used of what is set. No numerical library is imported."""
+"""Runs held to what their classes take, before the first of them is trained: names of hyperparameters and of settings,
+values whose types their source tells; and to what is used of what is set. The rest is refused where a run begins."""
 
 import ast
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from hidden_dynamics.configuration import schema
 from hidden_dynamics.configuration.constructors import (
     Definition,
+    Types,
     arguments_of,
     find,
     line_of,
     method,
-    names_of,
-    place_in,
+    settings_of,
 )
 from hidden_dynamics.configuration.entries import closest, merge, typed
 from hidden_dynamics.configuration.loading import Configuration
@@ -22,41 +22,49 @@ from hidden_dynamics.configuration.runs import Run, all_runs
 from hidden_dynamics.errors import UserError
 
 
-class Mistake(NamedTuple):
-    """A value that is not taken: its key in a task, such as "settings.bptt"."""
-
-    key: str
-    text: str
-
-
 def check_runs(configuration: Configuration) -> None:
-    """Refuse the first run that its classes would refuse: a `UserError` with the file that sets what is wrong, and its
-    key."""
-    seen: set[str] = set()
+    """Refuse the first run that its classes would refuse, or that has a setting which nothing reads: a `UserError` with
+    the file that sets what is wrong, and its key."""
     for run in all_runs(configuration, configuration.seeds[:1]):
-        for wrong in _mistakes(configuration, run, seen):
-            raise _named(configuration, run, wrong)
+        _check_overruled(configuration, run)
+        spec, task = run.spec, line_of(run.classes["task_class"])
+        taken = arguments_of(line_of(run.classes["network"]), line_of(run.classes.get("core", "")))
+        if taken and "hidden_size" in taken:
+            taken = taken | {"hidden_size": schema.Units}
+        _check(configuration, run, "hyperparameters", spec["hyperparameters"], taken)
+        constructor = method(task, "__init__")
+        _check(configuration, run, "settings", spec["task_settings"], constructor and settings_of(constructor[0]))
+        prepare = find(f"{configuration.datasets[spec['dataset']].module}.prepare")
+        _check(configuration, run, "data", spec["data"], prepare and settings_of(prepare))
+        if "iterations_per_epoch" in spec["training"] and any(map(_has_an_end, task)):
+            text = "it is for data drawn without end: here an epoch is all examples"
+            raise _refused(configuration, run, "training.iterations_per_epoch", text)
 
 
-def _mistakes(configuration: Configuration, run: Run, seen: set[str]) -> Iterator[Mistake]:
-    spec, task = run.spec, run.classes["task_class"]
-    module = configuration.datasets[spec["dataset"]].module
-    yield from _overruled(configuration, run)
-    settings, data, classes = spec["task_settings"], spec["data"], run.classes
-    parts = [
-        (lambda: _of_hyperparameters(run), [spec["hyperparameters"], classes]),
-        (lambda: _of_settings("settings", settings, _method(task, "__init__")), [settings, task]),
-        (lambda: _of_settings("data", data, find(f"{module}.prepare")), [data, module]),
-        (lambda: _unused(run), [spec["training"], classes]),
-    ]
-    for check, of in parts:  # most runs share most of them
-        if (key := json.dumps(of, sort_keys=True)) not in seen:
-            seen.add(key)
-            yield from check()
+def _has_an_end(owner: Definition) -> bool:
+    """Whether a class of a task says how many examples an epoch has, or that it is a text."""
+    source = ast.unparse(owner.node)
+    return "self.train_size = " in source or "SegmentSchedule(" in source
 
 
-def _overruled(configuration: Configuration, run: Run) -> Iterator[Mistake]:
-    """Settings of the user's that a variant which is taken overrules."""
+def _check(configuration: Configuration, run: Run, part: str, given: Mapping[str, Any], taken: Types | None) -> None:
+    """Refuse the first of what is given for a part of the run that is not among what is taken; None takes all."""
+    if taken is None:
+        return
+    for name, value in given.items():
+        key = f"{part}.{name}"
+        if name not in taken:
+            text = f"unknown.{closest(name, taken)} {run.model} on {run.task} takes {', '.join(taken) or 'none'}."
+            raise _refused(configuration, run, key, text)
+        try:
+            typed(taken[name], value, "", key)
+        except UserError as error:
+            text = str(error).removeprefix(f": {error.key}: ")
+            raise _refused(configuration, run, error.key, text) from None
+
+
+def _check_overruled(configuration: Configuration, run: Run) -> None:
+    """Refuse a setting of the user's that a variant which is taken overrules."""
     variants, of_task = configuration.variants, configuration.settings.overrides.tasks.get(run.task) or {}
     of_model = of_task.get("models", {}).get(run.model, {})
     for part in ("hyperparameters", "settings", "training"):
@@ -66,81 +74,24 @@ def _overruled(configuration: Configuration, run: Run) -> Iterator[Mistake]:
             for name in chosen.keys() & effect.keys():
                 if merge(chosen[name], effect[name]) != merge(effect[name], chosen[name]):
                     choice = " or ".join(variants[variant].values)
-                    yield Mistake(
-                        f"{part}.{name}", f"the variant {variant}, {value}, decides it: choose {choice} there"
-                    )
+                    text = f"the variant {variant}, {value}, decides it: choose {choice} there"
+                    raise _refused(configuration, run, f"{part}.{name}", text)
 
 
-def _of_hyperparameters(run: Run) -> Iterator[Mistake]:
-    given, kind = run.spec["hyperparameters"], arguments_of(run.classes["network"], run.classes.get("core"))
-    names = [str(field.alias) for field in kind.model_fields.values()]
-    for name in given if kind.model_config.get("extra") == "forbid" else ():
-        if name not in names:
-            text = f"unknown.{closest(name, names)} {run.model} takes {', '.join(names)}."
-            yield Mistake(f"hyperparameters.{name}", text)
-    yield from _of_entry("hyperparameters.hidden_size", schema.Units, given.get("hidden_size", 1))
-    yield from _of_entry("hyperparameters", kind, given)
-
-
-def _of_settings(name: str, settings: Mapping[str, Any], function: Definition | None) -> Iterator[Mistake]:
-    """What the entry refuses that a function or constructor reads its argument `settings` as, by `typed`; where it
-    hands it on, the one that the next reads it as."""
-    for call in ast.walk(function.node) if function else ():
-        if function and isinstance(call, ast.Call) and any(ast.unparse(each) == "settings" for each in call.args):
-            called = find(place_in(function.module, call.func))
-            if called and called.node.name == typed.__name__:
-                kind = names_of(function.module).get(ast.unparse(call.args[0]))
-                yield from _of_entry(name, kind, settings) if kind else ()
-            else:
-                yield from _of_settings(name, settings, called)
-            return
-    named = {each.arg for each in ast.walk(function.node) if isinstance(each, ast.arg)} if function else set()
-    used = {each.id for each in ast.walk(function.node) if isinstance(each, ast.Name)} if function else set()
-    if settings and "settings" in named - used:
-        yield Mistake(name, "expected none: nothing reads them")
-
-
-def _of_entry(name: str, kind: Any, content: Any) -> Iterator[Mistake]:
-    try:
-        typed(kind, content, "", name)
-    except UserError as error:
-        yield Mistake(error.key, str(error).removeprefix(f": {error.key}: "))
-
-
-def _unused(run: Run) -> Iterator[Mistake]:
-    """Settings of the training for which its task or network has no use."""
-    training, task, network = run.spec["training"], run.classes["task_class"], run.classes["network"]
-    schedule = _method(task, "schedule")
-    segments = schedule is not None and "SegmentSchedule" in ast.unparse(schedule.node)
-    for name in ("rates", "drop_last", "fixed_batches", "iterations_per_epoch") if segments else ():
-        if name in training:
-            yield Mistake(f"training.{name}", "it is for batches of examples, not for segments of a text")
-    if "iterations_per_epoch" in training and any("self.train_size = " in ast.unparse(e.node) for e in line_of(task)):
-        text = "it is for data drawn without end: here an epoch is all examples"
-        yield Mistake("training.iterations_per_epoch", text)
-    if training.get("alternating") and line_of(network) and not _method(network, "parts"):
-        yield Mistake("training.alternating", f"{run.spec['network']} has no parts to train in turn")
-    if training.get("record_predictions") and line_of(task) and not _method(task, "predictions"):
-        yield Mistake("training.record_predictions", f"{run.spec['task_class']} makes none")
-
-
-def _method(dotted: str, name: str) -> Definition | None:
-    definition = method(line_of(dotted), name)
-    return definition and definition[0]
-
-
-def _named(configuration: Configuration, run: Run, wrong: Mistake) -> UserError:
-    """The mistake with its file and key: where the last layer that holds its name sets it."""
-    part, _, rest = wrong.key.partition(".")
-    prefixed = ["models", run.model] if part == "hyperparameters" else []
-    key, names = ".".join([run.task, *prefixed, wrong.key]), set((rest or part).split(".")[-1:])
-    places = places_of(configuration, run, names)
+def _refused(configuration: Configuration, run: Run, key: str, text: str) -> UserError:
+    """The error of a key of the run's task, with the file and the key there: where the last layer that has its name
+    sets it."""
+    places = places_of(configuration, run, [key.rpartition(".")[2]])
     file = places[-1] if places else "config/tasks.yaml"
-    prefix = {"config.yaml": "overrides.tasks.", "config/scales.yaml": f"{configuration.scale_name}.tasks."}
-    if file in ("config/models.yaml", "config/variants.yaml"):
-        key = f"{run.model}.{wrong.key}" if file == "config/models.yaml" else wrong.key
-    key = prefix.get(file, "") + key
-    return UserError(f"{file}: {key}: {wrong.text}", file, key)
+    within = f"{run.task}.models.{run.model}." if key.startswith("hyperparameters.") else f"{run.task}."
+    prefix = {
+        "config.yaml": f"overrides.tasks.{within}",
+        "config/scales.yaml": f"{configuration.scale_name}.tasks.{within}",
+        "config/tasks.yaml": within,
+        "config/models.yaml": f"{run.model}.",
+        "config/variants.yaml": "",
+    }[file]
+    return UserError(f"{file}: {prefix}{key}: {text}", file, f"{prefix}{key}")
 
 
 def places_of(configuration: Configuration, run: Run, names: Iterable[str]) -> list[str]:

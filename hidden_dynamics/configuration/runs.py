@@ -21,7 +21,6 @@ WEIGHTS = "model.pt"
 OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", WEIGHTS)
 GRADIENTS = "hidden_gradients.npz"  # of tasks that record them (training.record_gradients)
 PREDICTIONS = "predictions.npz"  # likewise (training.record_predictions)
-UNCOMMITTED = "uncommitted.diff.xz"  # of runs by code that was not committed; not published: it is the user's own text
 FAILURES = "failures.txt"  # a line for each failed attempt; no output, so that it stays when outputs are removed
 TRAINING = (  # the definitions that determine a run beside its own classes
     "hidden_dynamics.training.building.build",

@@ -1,6 +1,6 @@
 """A publication that is there: its files, verified by their digests, and its runs, put back as finished runs.
 
-It may be anybody's, and its digests are its own: it names no place but in itself, and in the results.
+It may be anybody's, and its digests are its own: nothing is written outside the results, whatever it names.
 """
 
 import functools
@@ -27,7 +27,6 @@ METADATA = "ro-crate-metadata.json"
 RECORDS = "records"
 CONFIGURATION = f"{RECORDS}/configuration.tar.xz"
 MEASURED = ("costs", "features", "floors", "jacobian")  # directories of what is measured beside the runs
-PLAIN = re.compile(r"[a-z]+/[A-Za-z0-9_]+\.(csv|npz|tar\.xz)")  # a file in one of these directories
 PARTS = re.compile(r"config\.yaml|config/[a-z]+\.yaml")
 PUT_BACK, THERE = "put back", "there already"
 
@@ -54,14 +53,8 @@ class Publication:
         return content
 
     def under(self, folder: str) -> list[str]:
-        """The paths of its files in a directory; a `UserError`, with it as its key, where one is no plain file."""
-        paths = [path for path in self.entities if path.startswith(f"{folder}/")]
-        for path in itertools.filterfalse(PLAIN.fullmatch, paths):
-            file = self.directory / METADATA
-            raise UserError(
-                f"{file} names {path!r}, which is no file of a publication: nothing is restored.", file, path
-            )
-        return paths
+        """The paths of its files in a directory."""
+        return [path for path in self.entities if path.startswith(f"{folder}/")]
 
     @functools.cached_property
     def configuration(self) -> Configuration:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, UNCOMMITTED, WEIGHTS, Run
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS, Run
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.run_files import ITEMS, RECORD, disagreement, is_long_enough, verified
 from hidden_dynamics.system.files import atomic
@@ -20,18 +20,16 @@ from hidden_dynamics.system.files import atomic
 KEPT = "record"
 FILES = "|".join(re.escape(name) for name in (*OUTPUTS, GRADIENTS, PREDICTIONS, ITEMS) if name != WEIGHTS)
 RUNS = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]*/seed[0-9]+/({FILES})")  # the names in a task's archive
-LARGEST = 2**30  # bytes in an archive: three times as many as ptb_ablation's 125 runs of a million iterations each have
 
 
 def files_of_run(directory: Path) -> dict[str, bytes]:
-    """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights
-    and what was not committed of its code, which may tell of the machine. A `UserError` where one is missing or was
-    altered, or the run has not finished, or failed."""
+    """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights. A
+    `UserError` where one is missing or was altered, or the run has not finished, or failed."""
     path = directory / RECORD
     record = verified(path)
     if record["status"] == "failed":  # no result; and its message may tell of the machine
         raise UserError(f"{path} says that its run failed: mend the cause, and run snakemake again.", file=path)
-    names = [name for name in (RECORD, *record["files"]) if name not in (WEIGHTS, UNCOMMITTED)]
+    names = [name for name in (RECORD, *record["files"]) if re.fullmatch(FILES, name)]  # earlier runs have others
     for name in names:
         verified(directory / name)
     return {name: (directory / name).read_bytes() for name in names}
@@ -86,24 +84,20 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpacked(content: bytes, names: re.Pattern[str], archive: object = "") -> dict[str, bytes]:
-    """The files in an archive such as `packed` makes, which anybody may have made: nothing of it is believed.
+    """The files in an archive such as `packed` makes, which anybody may have made: its names are not believed.
 
     Args:
         names: what a file in it may be called.
         archive: its own file, for messages.
 
     Raises:
-        UserError: it is no such archive, or holds more than `LARGEST` bytes, or a member, the error's key, that is no
-            file of such a name.
+        UserError: it is no such archive, or has a member, the error's key, that is no file of such a name.
     """
-    decompressor, files = lzma.LZMADecompressor(memlimit=2**27), {}  # ours need 9 MB
+    files = {}
     try:
-        tar = decompressor.decompress(content, LARGEST)
-        if not decompressor.eof:
-            raise UserError(f"{archive} is cut off, or holds more than {LARGEST} bytes: nothing is restored.", archive)
-        with tarfile.open(fileobj=io.BytesIO(tar), mode="r:") as members:
+        with tarfile.open(fileobj=io.BytesIO(lzma.decompress(content)), mode="r:") as members:
             for member in members:
-                if not member.isreg() or member.issparse() or not names.fullmatch(member.name):
+                if not member.isreg() or not names.fullmatch(member.name):
                     text = f"{archive} holds {member.name!r}, which is no file of a publication: nothing is restored."
                     raise UserError(text, archive, member.name)
                 file = members.extractfile(member)

@@ -53,7 +53,7 @@ class RunRecord:
         limits: the scores of the best possible predictor, by metric.
         solver: the run's check of its solver (hidden_dynamics.training.solver_check).
         seconds: "training" and "evaluation".
-        commit: with a + and a digest where changes were not committed.
+        commit: with a + where changes were not committed.
     """
 
     run: Run

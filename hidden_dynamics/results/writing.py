@@ -17,7 +17,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, UNCOMMITTED, WEIGHTS
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import ITEMS, with_checksums
@@ -41,7 +41,6 @@ def write(
     network: nn.Module | None,
     training: Training,
     predictions: Mapping[str, np.ndarray] | None = None,
-    uncommitted: bytes = b"",
 ) -> None:
     """Write the run's files, run.json last: where it is, the run is whole.
 
@@ -50,7 +49,6 @@ def write(
         history: of a run that failed, an empty one whose `failure` is {"error": type and message}.
         network: as it was trained; None where it could not be built.
         training: of the run's specification.
-        uncommitted: the difference of its code to its commit (hidden_dynamics.system.commit), where there is one.
     """
     (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
     _write_csv(directory / "metrics.csv", history.metrics)
@@ -68,11 +66,6 @@ def write(
     if predictions is not None:
         written.append(PREDICTIONS)
         _write_bytes(directory / PREDICTIONS, np.savez, **predictions)
-    (directory / UNCOMMITTED).unlink(missing_ok=True)
-    if uncommitted:
-        written.append(UNCOMMITTED)
-        with atomic(directory / UNCOMMITTED, "wb") as handle:
-            handle.write(uncommitted)
     (directory / WEIGHTS).unlink(missing_ok=True)
     if network is not None and not failed:
         weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
@@ -120,14 +113,14 @@ def _record(
 class UnderWayWriter:
     """Writes what there is of a run so far; called after every step and evaluation of its training.
 
-    It spends `SHARE` of the run's time at most: what it has spent says when it writes next. A run goes on where a disk
-    is full or away: its checkpoint, which matters, says so. Its arguments are those of `write`.
+    It spends `SHARE` of the run's time at most: how long a writing took says when the next one is. A run goes on where
+    a disk is full or away: its checkpoint, which matters, says so. Its arguments are those of `write`.
     """
 
     def __init__(self, directory: Path, about: Mapping[str, object], network: nn.Module, training: Training):
         self.directory, self.about, self.network, self.training = directory, about, network, training
         self.began = self.written = time.monotonic()
-        self.seconds, self.last = 0.0, FIRST  # spent in all, and on the last writing, as long as which the next takes
+        self.took = FIRST  # seconds that the last writing lasted
         self.done_before = self.evaluations = -1  # iterations, of a run that is continued; those that are written
         self.longest_pause = SECONDS
 
@@ -135,16 +128,13 @@ class UnderWayWriter:
         now = time.monotonic()
         if self.done_before < 0:
             self.done_before = history.iteration
-        if now < max(self.written + SECONDS, self.began + (self.seconds + self.last) / SHARE):
+        if now < self.written + max(SECONDS, self.took / SHARE):
             return
+        self.longest_pause, self.written = max(self.longest_pause, now - self.written, 2 * self.took / SHARE), now
         with contextlib.suppress(OSError):
             self._write_numbers(history)
-        took = 1.5 * (time.monotonic() - now)  # underway.json is the smaller part
-        self.longest_pause, self.written = max(self.longest_pause, now - self.written, 2 * took / SHARE), now
-        with contextlib.suppress(OSError):
             self._write_record(history, schedule)
-        self.last = time.monotonic() - now
-        self.seconds += self.last
+        self.took = time.monotonic() - now
 
     def _write_numbers(self, history: History) -> None:
         (self.directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data

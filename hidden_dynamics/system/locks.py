@@ -2,14 +2,11 @@
 
 import contextlib
 import errno
-import fcntl
 import itertools
-import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
 from filelock import FileLock, Timeout
 
@@ -54,38 +51,6 @@ def one_of(paths: Sequence[Path], waiting: str, poll: float = 0.5) -> Iterator[i
         if attempt == 0:
             _say(waiting)
         time.sleep(poll)
-
-
-def forget_a_killed_snakemake(directory: Path) -> IO | None:
-    """Remove the locks that a killed Snakemake left in `directory` (.snakemake), if none is alive there.
-
-    Every invocation keeps what this gives, a shared lock, until its end (None where `directory` takes no locks): a
-    process that gets it exclusively is the only one that runs. Some network file systems keep such locks to one host;
-    so nothing is removed where invocations have ever come from several hosts, and Snakemake's own message says what to
-    do.
-    """
-    host = socket.gethostname()
-    try:
-        directory.mkdir(exist_ok=True)
-        handle = open(directory / "invocations", "a+", encoding="utf-8")  # noqa: SIM115  (it stays open)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            only_one = True
-        except BlockingIOError:
-            only_one = False
-        handle.seek(0)
-        hosts = set(handle.read().split())
-        left = list((directory / "locks").glob("*.lock"))
-        if only_one and hosts == {host} and left:
-            _say("A Snakemake in this directory was killed, and none is alive: its locks are removed.")
-            for lock in left:
-                lock.unlink()
-        if host not in hosts:
-            print(host, file=handle, flush=True)
-        fcntl.flock(handle, fcntl.LOCK_SH)
-    except OSError:  # a read-only directory, a full disk, no locks: Snakemake says what it cannot do without
-        return None
-    return handle
 
 
 def _say(message: str) -> None:
