@@ -23,8 +23,6 @@ from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
 from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, Options, in_segments
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.state import Direction, FilteredState, check_weights, map_tensors
-from hidden_dynamics.models.recurrent.stepwise_lstm import is_better, stepwise_lstm
-from hidden_dynamics.models.transformed import is_transformed
 
 Pair = tuple[Tensor, Tensor]
 
@@ -47,9 +45,8 @@ class LSTM(FilteredRNN[LSTMState]):
     """An LSTM whose input passes through a filter; in the place of `nn.LSTM`.
 
     The fused backend is torch's own LSTM (cuDNN, oneDNN) or, behind Adam and RMSProp on a CPU, `adam_lstm`. Any other
-    filter that does not commute with the linear map costs four recurrences more: torch's LSTM multiplies its input by a
-    weight in any case, and where it is filtered already, that is the 4N x 4N identity. On a GPU a process takes
-    `stepwise_lstm` in its place, for Adam and RMSProp too, where it finds that faster.
+    filter that does not commute with the linear map, and these two on a GPU, costs four recurrences more: torch's LSTM
+    multiplies its input by a weight in any case, and where it is filtered already, that is the 4N x 4N identity.
 
     Args:
         input_size: as all others, of `FilteredRNN`.
@@ -166,8 +163,7 @@ class LSTM(FilteredRNN[LSTMState]):
             h = h.transpose(1, 2)  # there, features come before the batch
             return h, (h[-1], c.t()), map_tensors(Tensor.t, end)
         y, end = filtered_projection(x, w, b, self.filter, filter_state)
-        stepwise = not is_transformed() and is_better(behind_identity, y, hidden, u, b_hh)
-        h, hidden = (stepwise_lstm if stepwise else behind_identity)(y, hidden, u, b_hh)
+        h, hidden = torch_lstm(y, hidden, torch.eye(y.shape[2], dtype=y.dtype, device=y.device), u, b_hh)
         return h, hidden, end
 
     def _fused_linear(
@@ -347,11 +343,6 @@ def lstm_cell(a: Tensor, c: Tensor) -> Pair:
     i, f, g, o = a.chunk(4, dim=1)
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
     return torch.sigmoid(o) * torch.tanh(c), c
-
-
-def behind_identity(y: Tensor, hidden: Pair, weight_hh: Tensor, bias_hh: Tensor) -> tuple[Tensor, Pair]:
-    """torch's own LSTM on gates that are filtered already, y (T, batch, 4N)."""
-    return torch_lstm(y, hidden, torch.eye(y.shape[2], dtype=y.dtype, device=y.device), weight_hh, bias_hh)
 
 
 def torch_lstm(
