@@ -129,23 +129,25 @@ def arguments_of(network: str, core: str | None = None) -> type[Entry]:
 
 
 def _arguments(line: Sequence[Definition], core: str | None) -> tuple[Fields, bool]:
-    """The arguments of the first constructor in a line of classes, and whether there are no others."""
+    """The arguments of the first constructor in a line of classes, those by place first, and whether there are no
+    others."""
     if (constructor := method(line, "__init__")) is None:
         return {}, False
     (module, init), bases = constructor
     fields, rest = _own(module, init), init.args.kwarg
+    by_name = {argument.arg: fields.pop(argument.arg) for argument in init.args.kwonlyargs}
     if rest is None:
-        return fields, True
+        return fields | by_name, True
     lines = {"super().__init__": bases, "core": line_of(core or "")}
     known: list[bool] = []
     for call in (each for each in ast.walk(init) if isinstance(each, ast.Call)):
         if any(each.arg is None and ast.unparse(each.value) == rest.arg for each in call.keywords):
             more, whole = _arguments(lines.get(ast.unparse(call.func), ()), core)
             by_place = [*more][: sum(not isinstance(each, ast.Starred) for each in call.args)]
-            given = {*by_place, *(each.arg for each in call.keywords)}
+            given = {*by_place, *by_name, *(each.arg for each in call.keywords)}
             fields |= {name: of for name, of in more.items() if name not in {*given, *fields}}
             known.append(whole)
-    return fields, bool(known) and all(known) and f"{rest.arg}.pop(" not in ast.unparse(init)
+    return fields | by_name, bool(known) and all(known) and f"{rest.arg}.pop(" not in ast.unparse(init)
 
 
 def _own(module: str, init: ast.FunctionDef) -> Fields:

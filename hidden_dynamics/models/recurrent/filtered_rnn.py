@@ -7,7 +7,7 @@ too small. So inputs and states are checked before: their shapes, types and devi
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -30,19 +30,6 @@ from hidden_dynamics.models.recurrent.state import (
 Sequences = TypeVar("Sequences", Tensor, PackedSequence)
 S = TypeVar("S", bound=FilteredState)
 Start = Tensor | tuple[Tensor, ...] | list[Tensor]
-
-
-class Options(TypedDict, total=False):
-    """The arguments of every cell after its layers, as of `nn.LSTM`, and `backend`."""
-
-    bias: bool
-    batch_first: bool
-    dropout: float
-    bidirectional: bool
-    proj_size: int
-    device: torch.device | str | int | None
-    dtype: torch.dtype | None
-    backend: Literal["fused", "reference"]
 
 
 class FilteredRNN(nn.Module, Generic[S]):
