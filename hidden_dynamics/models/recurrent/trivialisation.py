@@ -97,7 +97,7 @@ class DynamicTrivialisation(nn.Module):
     def _count_step(self) -> None:
         self.steps += 1
         if self.steps.item() % self.K == 0:
-            base = self.base.double() @ exponentials(self.skew_matrix().double())[-1]
+            base = self.base.double() @ exponential(self.skew_matrix().double())
             if self.steps.item() // self.K % PROJECTION_INTERVAL == 0:
                 base = nearest_orthogonal(base)
             self.base.copy_(base)
@@ -113,14 +113,15 @@ def _rotated(base: Tensor, a: Tensor) -> Tensor:
     of base (I + A)."""
     if not a.any():
         return base + base @ a
-    return (base.double() @ exponentials(a.double())[-1]).to(base.dtype)
+    return (base.double() @ exponential(a.double())).to(base.dtype)
 
 
-def exponentials(a: Tensor) -> list[Tensor]:
-    """exp(A / 2^k), exp(A / 2^(k-1)), ..., exp(A) of a skew-symmetric matrix in float64, k such that |A / 2^k| <= 1/2.
+def exponential(a: Tensor) -> Tensor:
+    """exp(A) of a skew-symmetric matrix in float64.
 
-    The first is a Taylor polynomial of degree 15 (the remainder is below 1e-18) in six products (Paterson, Stockmeyer,
-    1973), the others are squares. torch.matrix_exp is off by up to 5e-12 where the norm is between 0.02 and 0.05.
+    exp(A / 2^k), |A / 2^k| <= 1/2, is a Taylor polynomial of degree 15 (the remainder is below 1e-18) in six products
+    (Paterson, Stockmeyer, 1973), which is squared k times. torch.matrix_exp is off by up to 5e-12 where the norm is
+    between 0.02 and 0.05.
     """
     norm = cast(float, torch.linalg.matrix_norm(a.detach(), 1).item())  # no less than a skew matrix's spectral norm
     doublings = math.ceil(math.log2(2 * norm)) if 0.5 < norm < math.inf else 0
@@ -131,10 +132,10 @@ def exponentials(a: Tensor) -> list[Tensor]:
         sum((power / math.factorial(k + i) for i, power in enumerate(powers, 1)), one / math.factorial(k))
         for k in (12, 8, 4, 0)
     )
-    results = [functools.reduce(lambda result, block: torch.addmm(block, a4, result), blocks)]
+    result = functools.reduce(lambda result, block: torch.addmm(block, a4, result), blocks)
     for _ in range(doublings):
-        results.append(results[-1] @ results[-1])
-    return results
+        result = result @ result
+    return result
 
 
 def rebase_interval(K: int | float | str) -> int | float:
@@ -162,7 +163,7 @@ def rotations(angle: Tensor, size: int) -> Tensor:
     block = torch.zeros(size, size, dtype=torch.float64)
     first = 2 * torch.arange(angle.shape[0])
     block[first, first + 1], block[first + 1, first] = angle, -angle
-    return exponentials(block)[-1]
+    return exponential(block)
 
 
 def nearest_orthogonal(matrix: Tensor) -> Tensor:
