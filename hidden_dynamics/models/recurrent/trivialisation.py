@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils import checkpoint
 
-from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.choices import one_of, whole
 from hidden_dynamics.models.transformed import is_transformed
 
 PROJECTION_INTERVAL = 100  # rebases; what rounding has done to the base until then is undone
@@ -49,7 +49,8 @@ class DynamicTrivialisation(nn.Module):
 
     def __init__(self, size: int, K: int | float | str = 1, initialisation: str = "cayley"):
         super().__init__()
-        self.size, self.K, self.initialisation = size, rebase_interval(K), initialisation
+        self.size, self.initialisation = size, initialisation
+        self.K = math.inf if K in (math.inf, "inf", "∞") else whole("K, where it is not infinity ('∞'),", K)
         rows, columns = torch.triu_indices(size, size, 1)
         self.skew = nn.Parameter(torch.zeros(rows.shape[0]))
         self.register_buffer("above", rows * size + columns, persistent=False)
@@ -104,9 +105,6 @@ class DynamicTrivialisation(nn.Module):
             self.skew.zero_()
         self.used.copy_(self.skew)
 
-    def extra_repr(self) -> str:
-        return f"{self.size}, K={self.K}, initialisation={self.initialisation!r}"
-
 
 def _rotated(base: Tensor, a: Tensor) -> Tensor:
     """base exp(A) in float64, from which float32 would be off by up to 1e-4. At A = 0, value and derivative are those
@@ -136,15 +134,6 @@ def exponential(a: Tensor) -> Tensor:
     for _ in range(doublings):
         result = result @ result
     return result
-
-
-def rebase_interval(K: int | float | str) -> int | float:
-    """K as an integer, at least 1, or math.inf; a ValueError where it is neither."""
-    if K in (math.inf, "inf", "∞"):
-        return math.inf
-    if isinstance(K, bool) or not isinstance(K, int) or K < 1:
-        raise ValueError(f"K must be a whole number of optimiser steps, at least 1, or infinity ('∞'), not {K!r}")
-    return K
 
 
 def angles(initialisation: str, count: int) -> Tensor:
