@@ -7,7 +7,7 @@ too small. So inputs and states are checked before: their shapes, types and devi
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -110,11 +110,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None: ...
         def reset_parameters(self) -> None: ...
 
-    @overload
-    def forward(self, input: Tensor, hx: Start | None = None) -> tuple[Tensor, S]: ...
-    @overload
-    def forward(self, input: PackedSequence, hx: Start | None = None) -> tuple[PackedSequence, S]: ...
-    def forward(self, input: Tensor | PackedSequence, hx: Start | None = None) -> tuple[Tensor | PackedSequence, S]:
+    def forward(self, input: Any, hx: Start | None = None) -> tuple[Any, S]:
         """Run sequences, or a segment of them. Under autocast, in the weights' own type.
 
         Args:
