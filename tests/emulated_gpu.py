@@ -28,9 +28,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from hidden_dynamics.models.recurrent import cuda_graphs, lstm
+from hidden_dynamics.models.recurrent import cuda_graphs
 
-CUDA_ALONE = {}  # what stands in for kernels that a CPU does not have, by the operation's name
 MARK = "_emulated"  # on a torch.UntypedStorage: GPU or FREE; without it, it is on the CPU
 GPU, FREE = 0, -1  # FREE: made by C++ of no other tensor
 CUDA = torch.device("cuda", 0)
@@ -98,7 +97,6 @@ class Emulation(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         about = about_of(func)
-        func = CUDA_ALONE.get(about.name, func)
         if self.muted:
             return func(*args, **kwargs)
         given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
@@ -434,5 +432,4 @@ def patch_cuda(patches: pytest.MonkeyPatch, emulation: Emulation) -> None:
     instead |= {"manual_seed": seed, "manual_seed_all": seed, "is_current_stream_capturing": lambda: False}
     for name, value in instead.items():
         patches.setattr(torch.cuda, name, value)
-    patches.setattr(cuda_graphs, "USES", float("inf"))  # there is nothing to be gained by either
-    patches.setattr(lstm, "is_better", lambda *_: False)
+    patches.setattr(cuda_graphs, "USES", float("inf"))  # there is nothing to be gained

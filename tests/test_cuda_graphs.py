@@ -1,4 +1,4 @@
-"""CUDA graphs and the LSTM by fused cells: the same as the loops that they replace, taken where they are faster."""
+"""CUDA graphs: the same as the loops over time that they replace, taken where they are faster."""
 
 import subprocess
 import sys
@@ -7,35 +7,19 @@ from types import SimpleNamespace
 import emulated_gpu
 import pytest
 import torch
-from cases import CORES, ORTHOGONAL, assert_same, make_core, noise, of_filter, run
+from cases import ORTHOGONAL, assert_same, make_core, noise, of_filter, run
 from conftest import ROOT
 from torch.testing import assert_close
 
-from hidden_dynamics.models.recurrent import cuda_graphs, lstm, stepwise_lstm
+from hidden_dynamics.models.recurrent import cuda_graphs
 
 D, N, BATCH, STEPS = 3, 5, 4, 9
-UNLIKE = [name for name, (cls, given) in CORES.items() if not cls(1, 1, **given).filter.linear]
-
-
-def lstm_cell(of_input, of_hidden, c, *biases):
-    """torch's fused cell (aten/src/ATen/native/cuda/RNN.cu): h, c and the gates."""
-    i, f, g, o = (of_input + of_hidden).chunk(4, 1)
-    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
-    c = f * c + i * g
-    return o * c.tanh(), c, torch.cat([i, f, g, o], 1)
-
-
-def lstm_cell_backward(dh, dc, before, c, gates, has_bias):
-    i, f, g, o = gates.chunk(4, 1)
-    dc = (0 if dc is None else dc) + dh * o * (1 - c.tanh() ** 2)
-    parts = dc * g * i * (1 - i), dc * before * f * (1 - f), dc * i * (1 - g**2), dh * c.tanh() * o * (1 - o)
-    return torch.cat(parts, 1), dc * f, None
 
 
 @pytest.fixture(autouse=True)
 def graphs(monkeypatch, gpu):
     """On the emulated GPU, a graph computes again what it was captured of, as one kernel, and is faster."""
-    for kept in (cuda_graphs._uses, cuda_graphs._chosen, stepwise_lstm._better):
+    for kept in (cuda_graphs._uses, cuda_graphs._chosen):
         kept.clear()
     if gpu is None:
         return
@@ -53,22 +37,13 @@ def graphs(monkeypatch, gpu):
 
     monkeypatch.setattr(cuda_graphs, "capture", capture)
     monkeypatch.setattr(cuda_graphs, "USES", 3)
-    monkeypatch.setattr(lstm, "is_better", stepwise_lstm.is_better)
-    for module in (cuda_graphs, stepwise_lstm):
-        monkeypatch.setattr(module, "ratio", lambda plain, other: 2.0)
-    of_cuda = {"aten::_thnn_fused_lstm_cell": lstm_cell}
-    of_cuda |= {"aten::_thnn_fused_lstm_cell_backward_impl": lstm_cell_backward}
-    monkeypatch.setattr(emulated_gpu, "CUDA_ALONE", of_cuda)
+    monkeypatch.setattr(cuda_graphs, "ratio", lambda plain, other: 2.0)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(
-    ("name", "stepwise"),
-    [*((name, way) for name in UNLIKE for way in (True, False)), *((name, False) for name in ORTHOGONAL)],
-)
-def test_a_loop_is_the_same_at_each_of_its_uses(name, stepwise, monkeypatch, gpu):
+@pytest.mark.parametrize("name", ORTHOGONAL)
+def test_a_loop_is_the_same_at_each_of_its_uses(name, gpu):
     """From nothing, and from a state, which means the same in both backends where filters do not commute."""
-    monkeypatch.setattr(lstm, "is_better", lambda *_: stepwise)
     fused, reference = (make_core(name, D, N, backend).eval() for backend in ("fused", "reference"))
     fused.to("cuda")
     for use in range(8):
@@ -77,7 +52,7 @@ def test_a_loop_is_the_same_at_each_of_its_uses(name, stepwise, monkeypatch, gpu
             start = reference(noise(3, BATCH, D, seed=use))[1].detach()
             there = start.map(lambda tensor: tensor.to("cuda"))
         assert_same(run(fused, x.to("cuda"), there), run(reference, x, start), but=of_filter, tolerance=1e-9)
-    if gpu is not None and (stepwise or name in ORTHOGONAL):
+    if gpu is not None:
         assert all(way is not key[0] for key, way in cuda_graphs._chosen.items()) and len(cuda_graphs._chosen) == 2
         assert gpu.kernels["graph"] >= 2 * (8 - cuda_graphs.USES)
 
@@ -95,44 +70,23 @@ def test_gradients_are_recorded_through_a_graph():
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(("off", "gain", "taken"), [(0.0, 2.0, True), (0.0, 0.9, False), (1e-2, 2.0, False)])
-def test_fused_cells_are_taken_where_they_are_the_same_and_faster(off, gain, taken, monkeypatch, capsys):
-    tried = []
-
-    def ratio(*ways):
-        tried.append(ways)
-        return gain
-
-    def core(y, hidden, u, b):
-        return lstm.behind_identity(y * (1 + off), hidden, u, b)
-
-    monkeypatch.setattr(stepwise_lstm, "ratio", ratio)
-    y, u, b = (noise(*shape, seed=2).to("cuda") for shape in ((STEPS, BATCH, 4 * N), (4 * N, N), (4 * N,)))
-    hidden = noise(BATCH, N).to("cuda"), noise(BATCH, N, seed=1).to("cuda")
-    assert [stepwise_lstm.is_better(core, y, hidden, u, b) for _ in range(3)] == 3 * [taken]
-    assert len(tried) == 1 and capsys.readouterr().err.count("LSTM of filtered gates") == 1
-    assert not stepwise_lstm.is_better(core, y.half(), hidden, u, b)
-    assert not stepwise_lstm.is_better(core, y.cpu(), hidden, u, b)
-
-
-@pytest.mark.gpu
 @pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad])
-def test_an_evaluation_may_be_the_first_use(mode, gpu):
-    core, x = make_core("Adam", D, N).to("cuda"), noise(STEPS, BATCH, D).to("cuda")
+def test_an_evaluation_may_be_the_first_use(mode):
+    core, x = make_core("DTRIV", D, N).to("cuda"), noise(STEPS, BATCH, D).to("cuda")
     with mode():
         found = [core(x)[0] for _ in range(4)]
     assert_close(found[0], found[-1].clone())
-    assert len(stepwise_lstm._better) == 1
+    assert len(cuda_graphs._chosen) == 1
     core(x)[0].sum().backward()
 
 
 @pytest.mark.gpu
 def test_within_a_graph_of_the_users_nothing_is_tried(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
-    core, x = make_core("Adam", D, N).to("cuda"), noise(STEPS, BATCH, D).to("cuda")
+    core, x = make_core("DTRIV", D, N).to("cuda"), noise(STEPS, BATCH, D).to("cuda")
     for _ in range(4):
         core(x)
-    assert not stepwise_lstm._better and not cuda_graphs._uses
+    assert not cuda_graphs._uses
 
 
 @pytest.mark.gpu

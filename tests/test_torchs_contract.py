@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_s
 from torch.utils.checkpoint import checkpoint
 
 import hidden_dynamics.nn as hd
-from hidden_dynamics.models.momentum.recurrence import _constant_matrix
+from hidden_dynamics.models.momentum.recurrence import _kept_products
 from hidden_dynamics.system.files import ROOT
 
 D, N, BATCH, STEPS = 3, 5, 4, 11
@@ -294,7 +294,7 @@ def test_under_autocast_in_its_own_type(name):
 @every_core
 def test_functional_frozen_retained_checkpointed_and_after_inference(name):
     model, x = made(name), noise(STEPS, BATCH, D, seed=1).requires_grad_()
-    _constant_matrix.cache_clear()
+    _kept_products.cache_clear()
     with torch.inference_mode():
         inferred = model(x)[0]
     h = model(x)[0]

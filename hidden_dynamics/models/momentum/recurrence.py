@@ -51,38 +51,25 @@ def linear_recurrence(x: Tensor, decay: Tensor | float, initial: Tensor | None =
 
 def _matrices(decay: Tensor | float, dtype: torch.dtype, device: torch.device) -> Tensor:
     """(blocks or 1, BLOCK, BLOCK): entry (k, i, j) is a_{j+1} ... a_i of block k where i >= j; 0 elsewhere."""
-    if not isinstance(decay, Tensor):
-        # A transform's tensors end with it, and are not kept.
-        make = _constant_matrix.__wrapped__ if is_transformed() else _constant_matrix
-        return make(decay, dtype, device)
-    if not decay.dim():
+    if isinstance(decay, Tensor) and not decay.dim():
         steps = torch.arange(BLOCK, device=decay.device)
         powers = (steps.unsqueeze(1) - steps).clamp(min=0)
         return (decay.double() ** powers).tril().to(dtype=dtype, device=device).unsqueeze(0)
-    if is_transformed():
-        return _varying_matrices(decay, dtype, device)
-    return _kept_matrices(tuple(cast(list[float], decay.tolist())), dtype, device)
-
-
-def _varying_matrices(decay: Tensor, dtype: torch.dtype, device: torch.device) -> Tensor:
-    padded = torch.zeros(-(-decay.shape[0] // BLOCK) * BLOCK, dtype=torch.float64)
-    padded[: decay.shape[0]] = decay
-    return _products(padded.view(-1, BLOCK)).to(dtype=dtype, device=device)
-
-
-@functools.lru_cache(maxsize=16)
-@torch.inference_mode(False)
-def _kept_matrices(decay: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
-    return _varying_matrices(torch.tensor(decay, dtype=torch.float64), dtype, device)
+    each = decay if isinstance(decay, Tensor) else torch.full((BLOCK,), decay, dtype=torch.float64)
+    if is_transformed():  # a transform's tensors end with it, and are not kept
+        return _products(each).to(dtype=dtype, device=device)
+    return _kept_products(tuple(cast(list[float], each.tolist())), dtype, device)
 
 
 @functools.lru_cache(maxsize=64)
 @torch.inference_mode(False)  # whoever evaluates first, a gradient may be taken through it later
-def _constant_matrix(decay: float, dtype: torch.dtype, device: torch.device) -> Tensor:
-    return _products(torch.full((1, BLOCK), decay, dtype=torch.float64)).to(dtype=dtype, device=device)
+def _kept_products(decay: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    return _products(torch.tensor(decay, dtype=torch.float64)).to(dtype=dtype, device=device)
 
 
-def _products(blocks: Tensor) -> Tensor:
+def _products(decay: Tensor) -> Tensor:
+    padded = torch.zeros(-(-decay.shape[0] // BLOCK) * BLOCK, dtype=torch.float64)
+    padded[: decay.shape[0]] = decay
     below = torch.ones(BLOCK, BLOCK, dtype=torch.bool).tril(-1)
-    factors = torch.where(below, blocks.unsqueeze(-1), torch.ones((), dtype=blocks.dtype))
+    factors = torch.where(below, padded.view(-1, BLOCK, 1), torch.ones((), dtype=torch.float64))
     return factors.cumprod(-2).tril()

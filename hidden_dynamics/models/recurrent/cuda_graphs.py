@@ -67,6 +67,7 @@ def capture(function: Function, given: Given) -> tuple[Callable[[], Any], Result
     return graph.replay, results
 
 
+@torch.inference_mode(False)  # whoever evaluates first, the graph's own tensors are written to in training, too
 def _chosen_of(function: Function, given: Given, written: Sequence[int]) -> Function:
     """A graph of the function, where it is as good, else the function; what was found is said."""
     shapes = ", ".join(str(tuple(each.shape)) for each in given if each is not None)

@@ -11,7 +11,7 @@ This is the LSTM with a forget gate, which the released code and the paper's App
 
 import functools
 import warnings
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -20,11 +20,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from hidden_dynamics.models.choices import Positive, Share, Whole, number, one_of
 from hidden_dynamics.models.momentum.filters import Adam, Identity, InputFilter, Momentum, Nesterov, RMSProp, like
 from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
-from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, Options, in_segments
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, in_segments
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.state import Direction, FilteredState, check_weights, map_tensors
-from hidden_dynamics.models.recurrent.stepwise_lstm import is_better, stepwise_lstm
-from hidden_dynamics.models.transformed import is_transformed
 
 Pair = tuple[Tensor, Tensor]
 
@@ -36,20 +34,12 @@ class LSTMState(FilteredState):
     """The pair (h, c) as `nn.LSTM` has it, that also carries the filter's state: see `FilteredState`."""
 
 
-class LSTMOptions(Options, total=False):
-    """The arguments of every LSTM after its layers."""
-
-    forget_bias: float
-    forget_fill: Literal["both", "once"]
-
-
 class LSTM(FilteredRNN[LSTMState]):
     """An LSTM whose input passes through a filter; in the place of `nn.LSTM`.
 
     The fused backend is torch's own LSTM (cuDNN, oneDNN) or, behind Adam and RMSProp on a CPU, `adam_lstm`. Any other
-    filter that does not commute with the linear map costs four recurrences more: torch's LSTM multiplies its input by a
-    weight in any case, and where it is filtered already, that is the 4N x 4N identity. On a GPU a process takes
-    `stepwise_lstm` in its place, for Adam and RMSProp too, where it finds that faster.
+    filter that does not commute with the linear map, and these two on a GPU, costs four recurrences more: torch's LSTM
+    multiplies its input by a weight in any case, and where it is filtered already, that is the 4N x 4N identity.
 
     Args:
         input_size: as all others, of `FilteredRNN`.
@@ -166,8 +156,7 @@ class LSTM(FilteredRNN[LSTMState]):
             h = h.transpose(1, 2)  # there, features come before the batch
             return h, (h[-1], c.t()), map_tensors(Tensor.t, end)
         y, end = filtered_projection(x, w, b, self.filter, filter_state)
-        stepwise = not is_transformed() and is_better(behind_identity, y, hidden, u, b_hh)
-        h, hidden = (stepwise_lstm if stepwise else behind_identity)(y, hidden, u, b_hh)
+        h, hidden = torch_lstm(y, hidden, torch.eye(y.shape[2], dtype=y.dtype, device=y.device), u, b_hh)
         return h, hidden, end
 
     def _fused_linear(
@@ -198,18 +187,8 @@ class MomentumLSTM(LSTM):
         learn: train both, see `Momentum`.
     """
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        *others: Any,
-        mu: Share,
-        s: Positive,
-        learn: bool = False,
-        **options: Unpack[LSTMOptions],
-    ):
-        super().__init__(input_size, hidden_size, num_layers, *others, filter=Momentum(mu, s, learn), **options)
+    def __init__(self, *layers: Any, mu: Share, s: Positive, learn: bool = False, **options: Any):
+        super().__init__(*layers, filter=Momentum(mu, s, learn), **options)
 
 
 class AdamLSTM(LSTM):
@@ -222,19 +201,8 @@ class AdamLSTM(LSTM):
         eps: see `Adam`.
     """
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        *others: Any,
-        mu: Share,
-        s: Positive,
-        beta: Share,
-        eps: Positive = 1e-8,
-        **options: Unpack[LSTMOptions],
-    ):
-        super().__init__(input_size, hidden_size, num_layers, *others, filter=Adam(mu, s, beta, eps), **options)
+    def __init__(self, *layers: Any, mu: Share, s: Positive, beta: Share, eps: Positive = 1e-8, **options: Any):
+        super().__init__(*layers, filter=Adam(mu, s, beta, eps), **options)
 
 
 class RMSPropLSTM(LSTM):
@@ -246,18 +214,8 @@ class RMSPropLSTM(LSTM):
         eps: see `Adam`.
     """
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        *others: Any,
-        s: Positive,
-        beta: Share,
-        eps: Positive = 1e-8,
-        **options: Unpack[LSTMOptions],
-    ):
-        super().__init__(input_size, hidden_size, num_layers, *others, filter=RMSProp(s, beta, eps), **options)
+    def __init__(self, *layers: Any, s: Positive, beta: Share, eps: Positive = 1e-8, **options: Any):
+        super().__init__(*layers, filter=RMSProp(s, beta, eps), **options)
 
 
 class NAGLSTM(LSTM):
@@ -267,16 +225,8 @@ class NAGLSTM(LSTM):
         s: step size, above 0.
     """
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        *others: Any,
-        s: Positive,
-        **options: Unpack[LSTMOptions],
-    ):
-        super().__init__(input_size, hidden_size, num_layers, *others, filter=Nesterov(s), **options)
+    def __init__(self, *layers: Any, s: Positive, **options: Any):
+        super().__init__(*layers, filter=Nesterov(s), **options)
 
 
 class SRLSTM(LSTM):
@@ -297,20 +247,17 @@ class SRLSTM(LSTM):
 
     def __init__(
         self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        *others: Any,
+        *layers: Any,
         s: Positive,
         restart: Whole | None = None,
         phase: int = 0,
         cell: Literal["filter", "look_ahead"] = "filter",
-        **options: Unpack[LSTMOptions],
+        **options: Any,
     ):
         one_of("cell", cell, ("filter", "look_ahead"))
         if cell == "look_ahead" and options.setdefault("backend", "reference") != "reference":
             raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
-        super().__init__(input_size, hidden_size, num_layers, *others, filter=Nesterov(s, restart, phase), **options)
+        super().__init__(*layers, filter=Nesterov(s, restart, phase), **options)
         self.cell = cell
 
     def filtered(self, index: int = 0) -> tuple[str, int]:
@@ -347,11 +294,6 @@ def lstm_cell(a: Tensor, c: Tensor) -> Pair:
     i, f, g, o = a.chunk(4, dim=1)
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
     return torch.sigmoid(o) * torch.tanh(c), c
-
-
-def behind_identity(y: Tensor, hidden: Pair, weight_hh: Tensor, bias_hh: Tensor) -> tuple[Tensor, Pair]:
-    """torch's own LSTM on gates that are filtered already, y (T, batch, 4N)."""
-    return torch_lstm(y, hidden, torch.eye(y.shape[2], dtype=y.dtype, device=y.device), weight_hh, bias_hh)
 
 
 def torch_lstm(

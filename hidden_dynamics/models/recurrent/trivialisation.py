@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils import checkpoint
 
-from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.choices import one_of, whole
 from hidden_dynamics.models.transformed import is_transformed
 
 PROJECTION_INTERVAL = 100  # rebases; what rounding has done to the base until then is undone
@@ -49,7 +49,8 @@ class DynamicTrivialisation(nn.Module):
 
     def __init__(self, size: int, K: int | float | str = 1, initialisation: str = "cayley"):
         super().__init__()
-        self.size, self.K, self.initialisation = size, rebase_interval(K), initialisation
+        self.size, self.initialisation = size, initialisation
+        self.K = math.inf if K in (math.inf, "inf", "∞") else whole("K, where it is not infinity ('∞'),", K)
         rows, columns = torch.triu_indices(size, size, 1)
         self.skew = nn.Parameter(torch.zeros(rows.shape[0]))
         self.register_buffer("above", rows * size + columns, persistent=False)
@@ -97,15 +98,12 @@ class DynamicTrivialisation(nn.Module):
     def _count_step(self) -> None:
         self.steps += 1
         if self.steps.item() % self.K == 0:
-            base = self.base.double() @ exponentials(self.skew_matrix().double())[-1]
+            base = self.base.double() @ exponential(self.skew_matrix().double())
             if self.steps.item() // self.K % PROJECTION_INTERVAL == 0:
                 base = nearest_orthogonal(base)
             self.base.copy_(base)
             self.skew.zero_()
         self.used.copy_(self.skew)
-
-    def extra_repr(self) -> str:
-        return f"{self.size}, K={self.K}, initialisation={self.initialisation!r}"
 
 
 def _rotated(base: Tensor, a: Tensor) -> Tensor:
@@ -113,14 +111,15 @@ def _rotated(base: Tensor, a: Tensor) -> Tensor:
     of base (I + A)."""
     if not a.any():
         return base + base @ a
-    return (base.double() @ exponentials(a.double())[-1]).to(base.dtype)
+    return (base.double() @ exponential(a.double())).to(base.dtype)
 
 
-def exponentials(a: Tensor) -> list[Tensor]:
-    """exp(A / 2^k), exp(A / 2^(k-1)), ..., exp(A) of a skew-symmetric matrix in float64, k such that |A / 2^k| <= 1/2.
+def exponential(a: Tensor) -> Tensor:
+    """exp(A) of a skew-symmetric matrix in float64.
 
-    The first is a Taylor polynomial of degree 15 (the remainder is below 1e-18) in six products (Paterson, Stockmeyer,
-    1973), the others are squares. torch.matrix_exp is off by up to 5e-12 where the norm is between 0.02 and 0.05.
+    exp(A / 2^k), |A / 2^k| <= 1/2, is a Taylor polynomial of degree 15 (the remainder is below 1e-18) in six products
+    (Paterson, Stockmeyer, 1973), which is squared k times. torch.matrix_exp is off by up to 5e-12 where the norm is
+    between 0.02 and 0.05.
     """
     norm = cast(float, torch.linalg.matrix_norm(a.detach(), 1).item())  # no less than a skew matrix's spectral norm
     doublings = math.ceil(math.log2(2 * norm)) if 0.5 < norm < math.inf else 0
@@ -131,19 +130,10 @@ def exponentials(a: Tensor) -> list[Tensor]:
         sum((power / math.factorial(k + i) for i, power in enumerate(powers, 1)), one / math.factorial(k))
         for k in (12, 8, 4, 0)
     )
-    results = [functools.reduce(lambda result, block: torch.addmm(block, a4, result), blocks)]
+    result = functools.reduce(lambda result, block: torch.addmm(block, a4, result), blocks)
     for _ in range(doublings):
-        results.append(results[-1] @ results[-1])
-    return results
-
-
-def rebase_interval(K: int | float | str) -> int | float:
-    """K as an integer, at least 1, or math.inf; a ValueError where it is neither."""
-    if K in (math.inf, "inf", "∞"):
-        return math.inf
-    if isinstance(K, bool) or not isinstance(K, int) or K < 1:
-        raise ValueError(f"K must be a whole number of optimiser steps, at least 1, or infinity ('∞'), not {K!r}")
-    return K
+        result = result @ result
+    return result
 
 
 def angles(initialisation: str, count: int) -> Tensor:
@@ -162,7 +152,7 @@ def rotations(angle: Tensor, size: int) -> Tensor:
     block = torch.zeros(size, size, dtype=torch.float64)
     first = 2 * torch.arange(angle.shape[0])
     block[first, first + 1], block[first + 1, first] = angle, -angle
-    return exponentials(block)[-1]
+    return exponential(block)
 
 
 def nearest_orthogonal(matrix: Tensor) -> Tensor:
