@@ -1,34 +1,7 @@
-"""A state that flows and jumps, and the step of a GRU, as networks of irregular series need them."""
-
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+"""The step of a GRU, as networks of irregular series need it."""
 
 import torch
 from torch import Tensor, nn
-
-State = TypeVar("State")
-
-
-def encode(
-    state: State,
-    jumps: Iterable[int],
-    steps: int,
-    flow: Callable[[State, int, int], State],
-    jump: Callable[[State, int], State],
-) -> State:
-    """The state after all steps and jumps, given that at the start.
-
-    Args:
-        jumps: how many of the steps come before each jump, ascending.
-        flow: `flow(state, first, end)` takes the steps `first` to `end` - 1.
-        jump: `jump(state, number)` is the jump of that number.
-    """
-    done = 0
-    for number, before in enumerate(jumps):
-        if before > done:
-            state = flow(state, done, before)
-        state, done = jump(state, number), before
-    return flow(state, done, steps) if steps > done else state
 
 
 def gru_step(cell: nn.GRUCell, of_input: Tensor, h: Tensor) -> Tensor:

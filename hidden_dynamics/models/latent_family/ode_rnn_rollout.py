@@ -12,7 +12,6 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.encode import encode
 from hidden_dynamics.models.latent_family.lockstep import Gaps, Lockstep, lockstep
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.unique_indices import plain_kernels
@@ -96,18 +95,14 @@ class Run:
     def forward(self, weights: tuple[Tensor, ...]) -> tuple[Tensor, Tensor, Tensor]:
         self._use(weights)
         state = weights[0].new_zeros(2 * self.plan.jumps.size, self.size)
-        y, moved, path = state[: self.plan.jumps.size], [state[:0]], list[Tensor]()
-
-        def flow(state: Tensor, first: int, end: int) -> Tensor:
-            for step in range(first, end):
+        y, moved, path, done = state[: self.plan.jumps.size], [state[:0]], list[Tensor](), 0
+        jumps: list[int] = self.plan.jumps.times.numpy().tolist()
+        for number, end in enumerate([*jumps, len(self.lengths)]):
+            for step in range(done, end):
                 path.extend(self._move(step, y))
-            return state
-
-        def jump(state: Tensor, number: int) -> Tensor:
-            moved.extend(self._jump(number, state))
-            return state
-
-        encode(state, self.plan.jumps.times.numpy().tolist(), len(self.lengths), flow, jump)
+            if number < len(jumps):
+                moved.extend(self._jump(number, state))
+            done = end
         after = torch.cat(moved)
         left = torch.zeros_like(after)
         if self.rows:

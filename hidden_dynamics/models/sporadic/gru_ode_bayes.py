@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.choices import Positive, Share, Whole, one_of
-from hidden_dynamics.models.encode import encode
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
 from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
@@ -114,7 +113,7 @@ class GRUODEBayes(Forecaster):
         """Predictions right before and after all observations, none of which may come after `end`; masks of None are
         drawn when training."""
         way, masks = self.path(self.accepted(observations)), self.masks(observations) if masks is None else masks
-        passed = self._passed(observations, masks, way.steps, way.steps[-1] if way.steps else 0)
+        passed = self._passed(observations, masks, way.steps)
         return Filtered(passed.before, self.p(passed.after, masks.after), passed.norms, observations.size)
 
     def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
@@ -128,7 +127,7 @@ class GRUODEBayes(Forecaster):
         Nothing is dropped, whether training or not."""
         way = self.path(self.accepted(observations, times))
         wanted, which = np.unique(way.states_at(times), return_inverse=True)
-        passed = self._passed(observations, Masks(), way.steps, way.last, wanted.tolist())
+        passed = self._passed(observations, Masks(), [*way.steps, way.last], wanted.tolist())
         if not len(wanted):
             return self.p(passed.after[:0])
         return self.p(torch.stack(passed.wanted)[torch.as_tensor(which).to(series.device), series])
@@ -175,36 +174,32 @@ class GRUODEBayes(Forecaster):
         h = torch.tanh(self.covariates_out(hidden if mask is None else hidden * mask))
         return functional.pad(h, (0, self.augmented))
 
-    def _passed(
-        self, observations: Observations, masks: Masks, jumps: list[int], steps: int, wanted: Sequence[int] = ()
-    ) -> Passed:
-        """The way of the state through this many steps; state k is that after k events, which are steps and jumps."""
+    def _passed(self, observations: Observations, masks: Masks, ends: list[int], wanted: Sequence[int] = ()) -> Passed:
+        """The way of the state; state k is that after k events, which are steps and jumps.
+
+        `ends` are the steps before each jump, all of them together, and those before the end where it is gone to.
+        """
         counts: list[int] = observations.offsets.diff().numpy().tolist()
         rows = [torch.split(part, counts) for part in (observations.series, observations.values, observations.mask)]
         drops = [None] * len(counts) if masks.before is None else torch.split(masks.before, counts)
         each = list(zip(*rows, drops, strict=True))
         preparing, gates = self.jump.preparing_matrix(), [dynamics.gates() for dynamics in self._dynamics()]
         before, after, norms = list[Tensor](), list[Tensor](), list[Tensor]()
-        states, chosen = list[Tensor | None](), set(wanted)
-
-        def flow(state: State, first: int, end: int) -> State:
-            for _ in range(first, end):
-                state = self._stepped(*state, gates)
-                states.append(state[0] if len(states) in chosen else None)
-            return state
-
-        def jump(state: State, number: int) -> State:
-            (h, a), (series, values, mask, drop) = state, each[number]
-            jumping = take(h, series)
-            before.append(self.p(jumping, drop))
-            after.append(self.jump(jumping, before[-1], values, mask, preparing))
-            h = put(h, series, after[-1])  # a series has one row at a time
-            states.append(h if len(states) in chosen else None)
-            return h, self._attention_after_jump(h, a, norms)
-
         h = self._start(observations, masks.start)
-        states.append(h if 0 in chosen else None)
-        encode((h, self._initial_attention(h)), jumps, steps, flow, jump)
+        a, states, chosen, done = self._initial_attention(h), [h if 0 in wanted else None], set(wanted), 0
+        for end, at_once in zip(ends, [*each, None], strict=False):
+            for _ in range(done, end):
+                h, a = self._stepped(h, a, gates)
+                states.append(h if len(states) in chosen else None)
+            done = end
+            if at_once is not None:
+                series, values, mask, drop = at_once
+                jumping = take(h, series)
+                before.append(self.p(jumping, drop))
+                after.append(self.jump(jumping, before[-1], values, mask, preparing))
+                h = put(h, series, after[-1])  # a series has one row at a time
+                states.append(h if len(states) in chosen else None)
+                a = self._attention_after_jump(h, a, norms)
         before.append(h.new_empty(0, self.p_out.out_features))
         after.append(h[:0])
         found = [state for state in states if state is not None]
