@@ -61,7 +61,7 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
         self.q = FullyConnectedAttention(self.dynamics.size) if attention == "fc" else None
 
     def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
-        penalised = self.weight * self.mixing * filtered.norms.sum() / filtered.size
+        penalised = self.weight * self.mixing * filtered.norms.sum() / observations.size
         return super().loss(filtered, observations) + penalised
 
     def penalty(self, output: object, part: str | None = None) -> Tensor | float:
