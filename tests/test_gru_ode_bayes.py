@@ -14,7 +14,7 @@ from series_cases import drawn_rows, gradients_of, whole
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes
 from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes, Masks
-from hidden_dynamics.models.sporadic.path import KINDS, path
+from hidden_dynamics.models.sporadic.path import path
 
 TASK = SimpleNamespace(features=3, covariates=2, end=4.0)
 CLIMATE = SimpleNamespace(features=5, covariates=1, end=200.0)
@@ -201,7 +201,7 @@ def state_read(events, decimals, time):
 
 
 @given(seed=st.integers(0, 10**6), count=st.integers(0, 12), delta=st.sampled_from([0.25, 0.1, 0.5, 1.0]))
-@pytest.mark.parametrize("way", KINDS)
+@pytest.mark.parametrize("way", ["euler", "once", "still"])
 def test_a_path_is_that_of_the_released_loop(way, seed, count, delta):
     rng = np.random.default_rng(seed)
     observed = np.sort(rng.choice(60, count, replace=False)).astype(np.float32) / np.float32(10)

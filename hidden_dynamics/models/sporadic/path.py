@@ -10,7 +10,6 @@ from decimal import Decimal
 import numpy as np
 
 SLACK = 0.001  # what counts as having reached an observation, in steps
-KINDS = ("euler", "once", "still")
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Path:
         return self.states[np.where(later, after, before)]
 
 
-def path(observed: np.ndarray, delta: float, end: float, kind: str = "euler") -> Path:
+def path(observed: np.ndarray, delta: float, end: float, kind: str) -> Path:
     """The path over union times, (U,) float64, ascending, by steps of `delta`, to the grid's first time from `end` on.
 
     Args:
