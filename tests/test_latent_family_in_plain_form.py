@@ -95,7 +95,7 @@ def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found
     pairs = [(found.values, released.rows_of(predicted, batch.targets))]
     if logits is not None:
         pairs.append((found.labels, logits if network.labels == "series" else released.rows_of(logits, batch.targets)))
-    pairs.append((found.divergence, torch.as_tensor(divergence, dtype=torch.float64)))
+    pairs.append([torch.as_tensor(each, dtype=torch.float64) for each in (found.divergence, divergence)])
     pairs.append((network.loss(found, batch), plain_loss(predicted, divergence, logits, batch, extra)))
     scale = pairs[-1][1].detach().abs()
     sums = [pairs[-1][which] / scale for which in (0, 1)]

@@ -158,9 +158,9 @@ class LatentODE(LatentNetwork):
         """The state at the targets, (K, R, d), and at the end, (K, N, d), given that at the start."""
         return self.integral.of_rows(state, *self._times(targets.times, targets.offsets), targets.series)
 
-    def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
+    def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor | float:
         """The term added to the loss, (), given the solution."""
-        return rows.new_zeros(())
+        return 0.0
 
     def _times(self, times: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
         """The start, these union times and the end of the batch's time, 1; and the offsets of their rows."""

@@ -135,4 +135,4 @@ class ODERNN(LatentNetwork):
         values = self.decoder(passed.before)
         first = context.rows_at_first()
         values[:first] = context.values[:first]
-        return Prediction.certain(values, self.logits(passed.mean[None], passed.after[None]))
+        return Prediction(values[None], self.logits(passed.mean[None], passed.after[None]))

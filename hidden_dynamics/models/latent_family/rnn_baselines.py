@@ -63,7 +63,7 @@ class RNNBaseline(LatentNetwork):
         read = self.decoder(states[context.series[first:], steps.before[first:]])
         last = states[torch.arange(context.size, device=states.device), steps.lengths]
         labels = self.logits(last[None], states[context.series, steps.after][None])
-        return Prediction.certain(torch.cat([context.values[:first], read]), labels)
+        return Prediction(torch.cat([context.values[:first], read])[None], labels)
 
     def states(self, steps: Padded, times: Tensor) -> Tensor:
         """The state after the first 0 to S steps: (N, S + 1, H)."""

@@ -72,7 +72,7 @@ class RNNVAE(LatentNetwork):
         read = self.decoder(states[visits[first:] - 1, targets.series[first:]])
         labels = self.logits(mean[None], states[visits, targets.series][None])
         values = torch.cat([start[targets.series[:first]], read])
-        return Prediction(values[None], labels, divergence(mean, std).mean(), values.new_zeros(()))
+        return Prediction(values[None], labels, divergence(mean, std).mean())
 
     def encoded(self, context: Observations, against: bool) -> Tensor:
         """The encoder's last state of each series, (N, recognition size)."""
