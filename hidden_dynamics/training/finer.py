@@ -19,8 +19,8 @@ from torchdiffeq import odeint
 from hidden_dynamics.models.continuous.attention import RandomRate
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State
 from hidden_dynamics.models.latent_family.lockstep import Gaps, gaps
-from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore, Passed
-from hidden_dynamics.models.latent_family.ode_rnn_rollout import rollout
+from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore
+from hidden_dynamics.models.latent_family.ode_rnn_rollout import Passed, rollout
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.solver import FIXED
 from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes
@@ -129,13 +129,11 @@ def _rolled_out(
     """The core's `forward`, in shorter steps."""
     order, steps, lengths = gaps(observations.times, way)
     shorter = Gaps(order, [n * 2**level for n in steps], [length / 2**level for length in lengths])
-    unit = core.unit.update, core.unit.reset, core.unit.candidate
-    state, before, after = rollout(observations, shorter, core.flow, unit, rows)
+    passed = rollout(observations, shorter, core.flow, core.unit, rows)
     solvers.steps += sum(shorter.steps)
     if rows:
-        solvers.note(_to_the_next_time(core.flow, observations, shorter, after))
-    mean, std = state.chunk(2)
-    return Passed(mean, std, before, after)
+        solvers.note(_to_the_next_time(core.flow, observations, shorter, passed.after))
+    return passed
 
 
 def _to_the_next_time(flow: nn.Module, observations: Observations, way: Gaps, after: Tensor) -> Pairs:

@@ -17,6 +17,7 @@ from hidden_dynamics.models.solver import Solver, SolverSettings
 
 SOLVER: SolverSettings = {"method": "dopri5", "rtol": 1e-4, "atol": 1e-5, "adjoint": False}
 CHOICES = {"encoder": ("ode", "rnn"), "label_from": ("end", "start"), "start": ("zero", "first_target")}
+Z0_UNITS = 50  # hidden units between the RNN encoder's state and that of z(0)
 BLOCK = 256  # union times whose input is laid out at once
 
 
@@ -29,13 +30,12 @@ class RNNEncoder(nn.Module):
 
     Args:
         features, size, latent: entries of a row, of the GRU's state, and of z.
-        z0_units: hidden units between the GRU's state and that of z(0).
     """
 
-    def __init__(self, features: int, size: int, latent: int, z0_units: int = 50):
+    def __init__(self, features: int, size: int, latent: int):
         super().__init__()
         self.gru = nn.GRU(1 + 2 * features, size)
-        self.z0 = tanh_network(size, 2 * latent, 0, z0_units)
+        self.z0 = tanh_network(size, 2 * latent, 0, Z0_UNITS)
 
     def forward(self, observations: Observations) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation, (N, latent) each, of N series; times in units of the batch's last time."""

@@ -7,7 +7,7 @@ mode, which takes no note of views and changes of tensors, saves a tenth.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -24,19 +24,31 @@ Events = list[list[tuple[Tensor, Tensor]]]
 CHUNK = 64  # events whose gradients are kept until the weights' are added up
 
 
-def rollout(
-    observations: Observations, gaps: Gaps, flow: nn.Sequential, unit: tuple[nn.Sequential, ...], rows: bool
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The state in the end, y over s, (2 N, S); y of each row's series as the union time visited before left it and
-    after its own jump, (R, S) each, or (0, S) where no `rows` are wanted.
+class Passed(NamedTuple):
+    """The states of a rollout.
+
+    Attributes:
+        mean, std: y and s, (N, S), of each series in the end.
+        before: (R, S), y of each row's series as the union time visited before left it, 0 where there is none.
+        after: (R, S), its y after the row was seen. Both are (0, S) where they are not wanted.
+    """
+
+    mean: Tensor
+    std: Tensor
+    before: Tensor
+    after: Tensor
+
+
+def rollout(observations: Observations, gaps: Gaps, flow: nn.Module, unit: nn.Module, rows: bool) -> Passed:
+    """The states on the way, those at the rows if `rows` are wanted.
 
     Differentiable once, with respect to the weights; what is observed has no gradient.
 
     Args:
         observations, gaps: R rows of N series, and the way over their union times.
-        flow, unit: the dynamics of y; update, reset and candidate of the GRU unit.
+        flow, unit: the dynamics of y; the GRU unit, whose children are update, reset and candidate.
     """
-    update, reset, candidate = (list(part.parameters()) for part in unit)
+    update, reset, candidate = (list(part.parameters()) for part in unit.children())
     # Update and reset as one network, which gives each gate twice: for y and for s.
     gates = [torch.cat(pair) for pair in zip(update[:2], reset[:2], strict=True)]
     gates += [torch.block_diag(*(torch.cat((part[2], part[2])) for part in (update, reset)))]
@@ -44,7 +56,8 @@ def rollout(
     weights = *flow.parameters(), *gates, *candidate
     kept = torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)
     run = Run(lockstep(observations, gaps), observations.series, rows, kept)
-    return cast(tuple[Tensor, Tensor, Tensor], _Rollout.apply(run, *weights))
+    state, before, after = cast(tuple[Tensor, Tensor, Tensor], _Rollout.apply(run, *weights))
+    return Passed(*state.chunk(2), before, after)
 
 
 class _Rollout(torch.autograd.Function):
