@@ -10,7 +10,7 @@ from hidden_dynamics.models.choices import Whole, one_of
 from hidden_dynamics.models.encode import gated
 from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
-from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of, until_next
+from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of
 from hidden_dynamics.models.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_major import padded
@@ -77,7 +77,8 @@ class RNNVAE(LatentNetwork):
     def encoded(self, context: Observations, against: bool) -> Tensor:
         """The encoder's last state of each series, (N, recognition size)."""
         steps = padded(context, first_of_all=True, backwards=against and self.order == "time")
-        gaps = until_next(-context.times.flip(0) if against else context.times).to(steps.values)
+        times = -context.times.flip(0) if against else context.times
+        gaps = times.diff(append=times[-1:]).to(steps.values)
         states = states_of(self.encoder, steps.values, torch.cat([steps.mask, gaps[steps.visits].unsqueeze(2)], 2))
         return states[torch.arange(context.size, device=states.device), steps.lengths]
 
