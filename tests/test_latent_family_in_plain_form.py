@@ -185,11 +185,11 @@ def made(cls, labels, **options):
 
 
 def assert_latent(network, batch, rate, features=D, extra=None, below=None, seed=2, **options):
-    """The network and the plain form have the same noise, and draw from equal generators what else they draw."""
-    sample = noise(K, SERIES, network.latent, seed=seed)
+    """The network and the plain form draw the same samples, and what else they draw, from equal generators."""
     torch.manual_seed(seed)
-    found = network(batch, sample)
+    found = network(batch)
     torch.manual_seed(seed)
+    sample = torch.randn(K, SERIES, network.latent, dtype=torch.float64)
     walk = released.latent_ode(
         network, released.dense_of(batch.context), batch.targets.times, sample, rate, below, **options
     )

@@ -123,20 +123,14 @@ class LatentODE(LatentNetwork):
         self.decoder = initialised(nn.Linear(hidden_size + augmented, task.features))
         self.classifies(task, self.latent if label_from == "start" else size, size)
 
-    def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Prediction:
+    def forward(self, batch: SeriesBatch) -> Prediction:
         """The prediction of the targets, from samples of z(0).
-
-        Args:
-            noise: (K, N, L) (or twice L where the latent state has two halves), what the samples are made of, standard
-                normal; None draws it.
 
         Raises:
             SolverFailure: the ODE could not be solved.
         """
         mean, std = self.encoder(self.accepted(batch.context))
-        if noise is None:
-            noise = torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
-        z = mean + std * noise
+        z = mean + std * torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
         rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.targets)
         values = self.decoder(rows[..., : self.decoder.in_features])
         labels = self.logits(z if self.label_from == "start" else end[..., : self.size], rows[..., : self.size])
