@@ -9,7 +9,6 @@ import contextlib
 import functools
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +16,7 @@ from torch import Tensor, nn
 from torchdiffeq import odeint
 
 from hidden_dynamics.models.continuous.attention import RandomRate
-from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State, flattened
 from hidden_dynamics.models.latent_family.lockstep import Gaps, gaps
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore
 from hidden_dynamics.models.latent_family.ode_rnn_rollout import Passed, rollout
@@ -112,13 +111,11 @@ class _Noting(Integral):
             self.solvers.note(self._there_and_back(y, times if self.solver.method in FIXED else times[[0, -1]]))
 
     def _there_and_back(self, y: State, times: Tensor) -> Pairs:
-        parts = (y,) if isinstance(y, Tensor) else y
-        shapes = None if isinstance(y, Tensor) else [part.shape for part in parts]
-        start = end = parts[0] if shapes is None else torch.cat([part.flatten() for part in parts])
+        start, shapes = flattened(y)
+        end = start
         for way in (times, times.flip(0)):
             with self.watched.forwards(shapes):
-                given: dict[str, Any] = {"options": self._grid(), **self._tolerances(end)}
-                end = odeint(self.watched, end, way.to(end.device), **given)[-1]
+                end = odeint(self.watched, end, way.to(end.device), **self._arguments(end))[-1]
             self.watched.check_end([end], way[-1].item(), "forward")
         yield start, end
 
