@@ -13,8 +13,6 @@ from hidden_dynamics.models.layers import DEVIATION, initialised, tanh_network
 from hidden_dynamics.models.series_major import Padded, padded
 
 GAPS = ("to_last", "to_next")
-DECAY_GAPS = ("all", "released")
-MEANS = ("observed", "union")
 LARGEST = 1000.0  # exponent of a decay
 
 
@@ -22,10 +20,10 @@ class RNNBaseline(LatentNetwork):
     """A GRU whose state changes at a series' rows, and predicts each row from what the rows before left.
 
     With a gap it is RNN Delta; with a gap and a mean RNN-Impute; with a decay RNN-Decay; with a decay and a mean GRU-D
-    as the Latent-ODE paper has it. A row at the batch's first union time is predicted to be what it is: the released
-    code shifts predictions by one union time and has none there. A series is classified by its last state, a row by the
-    state after it. Where nothing is classified, which no table has, the released code puts the network's own prediction
-    in the place of half of the input; here, it sees what was observed.
+    (Che et al. 2018) as the Latent-ODE paper has it. A row at the batch's first union time is predicted to be what it
+    is: the released code shifts predictions by one union time and has none there. A series is classified by its last
+    state, a row by the state after it. Where nothing is classified, which no table has, the released code puts the
+    network's own prediction in the place of half of the input; here, it sees what was observed.
 
     Args:
         units: of the layer between the state and a prediction.
@@ -49,7 +47,7 @@ class RNNBaseline(LatentNetwork):
         imputation = None if mean is None else Imputation(task.features, mean)
         rate = Decay(task.features) if decay else None
         self.gap = gap if gap is None else one_of("gap", gap, GAPS)
-        self.decay_gaps = one_of("decay_gaps", decay_gaps, DECAY_GAPS)
+        self.decay_gaps = one_of("decay_gaps", decay_gaps, ("all", "released"))
         self.cell = nn.GRUCell(2 * task.features + (gap is not None), hidden_size)
         self.decoder = tanh_network(hidden_size, task.features, 0, units)
         self.imputation, self.decay = imputation, rate
@@ -78,13 +76,6 @@ class RNNBaseline(LatentNetwork):
         if self.gap is not None:
             beside.append(gaps(steps, times, self.gap).unsqueeze(2))
         return states_of(self.cell, values, torch.cat(beside, 2), factors)
-
-
-class GRUD(RNNBaseline):
-    """GRU-D (Che et al. 2018), as the Latent-ODE paper has it: an RNN in which missing values and the state decay."""
-
-    def __init__(self, task: LatentTask, hidden_size: int, units: Whole = 50):
-        super().__init__(task, hidden_size, units, mean="observed", decay=True)
 
 
 def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | None = None) -> Tensor:
@@ -165,7 +156,7 @@ class Imputation(nn.Module):
 
     def __init__(self, features: int, mean: str):
         super().__init__()
-        self.mean = one_of("mean", mean, MEANS)
+        self.mean = one_of("mean", mean, ("observed", "union"))
         self.weight = nn.Parameter(torch.empty(features).normal_(0, DEVIATION))
         self.bias = nn.Parameter(torch.zeros(features))
 
