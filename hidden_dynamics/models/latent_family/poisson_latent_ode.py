@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import Whole, one_of
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentTask, observed_counts
 from hidden_dynamics.models.latent_family.latent_ode import LatentODE
@@ -50,18 +50,14 @@ class LatentODEPoisson(LatentODE):
     halves = 2
 
     def __init__(
-        self,
-        task: LatentTask,
-        hidden_size: int,
-        units: Whole = 50,
-        unobserved: Literal["integral", "zero"] = "integral",
-        **options: Any,
+        self, task: LatentTask, hidden_size: int, unobserved: Literal["integral", "zero"] = "integral", **options: Any
     ):
         one_of("unobserved", unobserved, ("integral", "zero"))
         if options.get("augmented"):
             raise ValueError("a Latent-ODE with a Poisson process is not augmented")
-        super().__init__(task, hidden_size, units=units, **options)
+        super().__init__(task, hidden_size, **options)
         self.unobserved = unobserved
+        *_, units = self.flow_shape
         rate = tanh_maps(hidden_size, task.features, 1, units)
         self._solve(PoissonDynamics(self.integral.dynamics, rate, self.latent))
 

@@ -15,8 +15,6 @@ from hidden_dynamics.models.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_major import padded
 
-ORDERS = ("time", "patients")
-
 
 class RNNVAE(LatentNetwork):
     """An encoder GRU that sees [values, mask, time to the next union time it visits] at a series' rows, against time;
@@ -49,7 +47,7 @@ class RNNVAE(LatentNetwork):
         gap: Literal["to_last", "to_next"] = "to_last",
     ):
         super().__init__(task)
-        self.order, self.gap = one_of("order", order, ORDERS), one_of("gap", gap, GAPS)
+        self.order, self.gap = one_of("order", order, ("time", "patients")), one_of("gap", gap, GAPS)
         inputs = 2 * task.features + 1
         self.encoder, self.generator = nn.GRUCell(inputs, recognition_size), nn.GRUCell(inputs, hidden_size)
         self.posterior = tanh_network(recognition_size, 2 * hidden_size, 0, units)

@@ -16,7 +16,6 @@ from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE, BayesJum
 from hidden_dynamics.models.sporadic.path import Path, path
 from hidden_dynamics.models.unique_indices import put, take
 
-SOLVERS = ("euler", "still")
 BIAS = 0.05  # of every linear map, at first
 State = tuple[Tensor, Tensor | None]  # h, and the attention where there is one
 
@@ -79,7 +78,7 @@ class GRUODEBayes(Forecaster):
         augmented: int = 0,
     ):
         super().__init__(task)
-        one_of("solver", solver, SOLVERS)
+        one_of("solver", solver, ("euler", "still"))
         if not (delta > 0 and 0 <= dropout < 1):
             raise ValueError(f"delta {delta} must be above 0, dropout {dropout} from 0 to below 1")
         self.delta, self.end, self.dropout, self.mixing = delta, task.end, dropout, mixing
