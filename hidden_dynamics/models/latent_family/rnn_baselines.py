@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.choices import Whole, one_of
-from hidden_dynamics.models.encode import gru_step
+from hidden_dynamics.models.gru import gru_step
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.layers import DEVIATION, initialised, tanh_network
 from hidden_dynamics.models.series_major import Padded, padded

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.choices import Whole, one_of
-from hidden_dynamics.models.encode import gated
 from hidden_dynamics.models.gaussian import divergence
+from hidden_dynamics.models.gru import gated
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of
 from hidden_dynamics.models.layers import tanh_network

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import Positive, Share, Whole, one_of
+from hidden_dynamics.models.choices import Positive, Share, Whole, number, one_of
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
 from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
@@ -79,8 +79,8 @@ class GRUODEBayes(Forecaster):
     ):
         super().__init__(task)
         one_of("solver", solver, ("euler", "still"))
-        if not (delta > 0 and 0 <= dropout < 1):
-            raise ValueError(f"delta {delta} must be above 0, dropout {dropout} from 0 to below 1")
+        number("delta", delta, above=0)
+        number("dropout", dropout, 0, below=1)
         self.delta, self.end, self.dropout, self.mixing = delta, task.end, dropout, mixing
         self.solver, self.kind, self.augmented = solver, solver, augmented
         size = hidden_size + augmented
@@ -98,7 +98,7 @@ class GRUODEBayes(Forecaster):
         """Predictions right before and after all observations, none of which may come after the end."""
         way = self.path(self.accepted(observations))
         masks = self.masks(observations, way)
-        before, after, norms, _ = self._passed(observations, masks, way.steps)
+        before, after, norms, _ = self._passed(observations, masks, way.steps[:-1])
         return Filtered(before, self.p(after, masks.after), norms)
 
     def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
@@ -112,7 +112,7 @@ class GRUODEBayes(Forecaster):
         Nothing is dropped, whether training or not."""
         way = self.path(self.accepted(observations, times))
         wanted, which = np.unique(np.append(way.states_at(times), 0), return_inverse=True)  # there is at least one
-        *_, states = self._passed(observations, Masks(), [*way.steps, way.last], wanted.tolist())
+        *_, states = self._passed(observations, Masks(), way.steps, wanted.tolist())
         return self.p(torch.stack(states)[torch.as_tensor(which[:-1]).to(series.device), series])
 
     def p(self, h: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -137,9 +137,8 @@ class GRUODEBayes(Forecaster):
         like, rows = observations.values, len(observations.values)
         of_start = self._drawn(like.new_empty(observations.size, self.covariates_in.out_features))
         before, after = (self._drawn(like.new_empty(rows, self.p_in.out_features)) for _ in range(2))
-        union = observations.rows_of_times()
-        passed = torch.as_tensor(way.passed)[union].to(like.device)
-        union, series = union.to(like.device), observations.series
+        union, series = observations.rows_of_times().to(like.device), observations.series
+        passed = torch.as_tensor(way.passed).to(like.device)[union]
         order = torch.sort(series, stable=True).indices
         earlier, later = order[:-1], order[1:]
         same = (series[earlier] == series[later]) & (passed[earlier] == passed[later])

@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.encode import gru_step
+from hidden_dynamics.models.gru import gru_step
 
 NOISE = 0.01  # standard deviation of an observation, in units of the data
 
