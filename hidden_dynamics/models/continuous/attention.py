@@ -83,4 +83,6 @@ class FullyConnectedAttention(nn.Sequential):
     def forward(self, input: Tensor) -> Tensor:
         """(..., d, d) of h, (..., batch, d)."""
         size = input.shape[-1]
-        return torch.unflatten(super().forward(input).mean(-2), -1, (size, size))
+        for layer in self:
+            input = layer(input)
+        return torch.unflatten(input.mean(-2), -1, (size, size))

@@ -57,7 +57,8 @@ def rollout(observations: Observations, gaps: Gaps, flow: nn.Module, unit: nn.Mo
     kept = torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)
     run = Run(lockstep(observations, gaps), observations.series, rows, kept)
     state, before, after = cast(tuple[Tensor, Tensor, Tensor], _Rollout.apply(run, *weights))
-    return Passed(*state.chunk(2), before, after)
+    mean, std = state.chunk(2)
+    return Passed(mean, std, before, after)
 
 
 class _Rollout(torch.autograd.Function):
