@@ -14,7 +14,7 @@ from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.latent_family.latent_ode import LatentODE
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNN
-from hidden_dynamics.models.latent_family.rnn_baselines import GRUD
+from hidden_dynamics.models.latent_family.rnn_baselines import RNNBaseline
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.models.ragged import run_ragged
@@ -31,5 +31,5 @@ __all__ += ["DTRIV", "MomentumDTRIV", "AdamDTRIV", "RMSPropDTRIV", "SRDTRIV"]
 __all__ += ["FilteredRNN", "Identity", "Momentum", "Nesterov", "Adam", "RMSProp", "run_ragged", "keep_memory"]
 __all__ += ["Integral", "Solver", "SolverFailure", "CoEvolving", "ConvolutionalDynamics"]
 __all__ += ["PairwiseRate", "pairwise", "elementwise", "correlation"]
-__all__ += ["LatentODE", "ACELatentODE", "ODERNN", "GRUD", "SeriesBatch", "GRUODEBayes", "ACEGRUODEBayes"]
+__all__ += ["LatentODE", "ACELatentODE", "ODERNN", "RNNBaseline", "SeriesBatch", "GRUODEBayes", "ACEGRUODEBayes"]
 __all__ += ["Observations", "Rows", "batch_of", "ObservationError"]

@@ -343,7 +343,7 @@ CHOICES = {
 }
 OUT_OF_RANGE = [
     *((name, {"dropout": 1.0}) for name in FORECASTERS),
-    *(("GRU-ODE-Bayes", {wrong: 0.0}) for wrong in ("delta", "end")),
+    ("GRU-ODE-Bayes", {"delta": 0.0}),
     ("ACE-GRU-ODE-Bayes, fc", {"at_jump": "renewed"}),
     ("ACE-GRU-ODE-Bayes, fc", {"solver": "still"}),
     *(

@@ -95,7 +95,7 @@ def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found
     pairs = [(found.values, released.rows_of(predicted, batch.targets))]
     if logits is not None:
         pairs.append((found.labels, logits if network.labels == "series" else released.rows_of(logits, batch.targets)))
-    pairs.append((found.divergence, torch.as_tensor(divergence, dtype=torch.float64)))
+    pairs.append([torch.as_tensor(each, dtype=torch.float64) for each in (found.divergence, divergence)])
     pairs.append((network.loss(found, batch), plain_loss(predicted, divergence, logits, batch, extra)))
     scale = pairs[-1][1].detach().abs()
     sums = [pairs[-1][which] / scale for which in (0, 1)]
@@ -185,11 +185,11 @@ def made(cls, labels, **options):
 
 
 def assert_latent(network, batch, rate, features=D, extra=None, below=None, seed=2, **options):
-    """The network and the plain form have the same noise, and draw from equal generators what else they draw."""
-    sample = noise(K, SERIES, network.latent, seed=seed)
+    """The network and the plain form draw the same samples, and what else they draw, from equal generators."""
     torch.manual_seed(seed)
-    found = network(batch, sample)
+    found = network(batch)
     torch.manual_seed(seed)
+    sample = torch.randn(K, SERIES, network.latent, dtype=torch.float64)
     walk = released.latent_ode(
         network, released.dense_of(batch.context), batch.targets.times, sample, rate, below, **options
     )

@@ -12,7 +12,7 @@ from torchdiffeq import odeint
 
 from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.models.continuous.integral import Integral
-from hidden_dynamics.models.solver import ADAPTIVE, FIXED, MULTISTEP, Solver
+from hidden_dynamics.models.solver import ADAPTIVE, FIXED, Solver
 
 TIMES = [0.0, 0.1, 0.15, 0.4, 0.75, 1.3]
 TIGHT = {"rtol": 1e-9, "atol": 1e-9, "max_steps": 10_000}
@@ -79,10 +79,9 @@ def test_a_linear_problem_is_its_matrix_exponential_at_all_times_and_so_are_its_
 
 @pytest.mark.parametrize("name", ADAPTIVE + FIXED)
 def test_the_solution_at_many_times_is_torchdiffeqs_own_with_its_gradients(name):
-    """Of a method with fixed steps where the grid is that of the times; Adams' methods where these are equally far."""
+    """Of a method with fixed steps where the grid is that of the times."""
     dynamics = Turning()
-    times = torch.linspace(0.1, 1.3, 13) if name in MULTISTEP else torch.tensor(TIMES[1:])
-    start, times = start_of(dynamics), times.double()
+    start, times = start_of(dynamics), torch.tensor(TIMES[1:], dtype=torch.float64)
     solver = Solver(name, adjoint=False, **({"rtol": 1e-6, "atol": 1e-6} if name in ADAPTIVE else {}))
     theirs = odeint(dynamics, start, times, rtol=solver.rtol, atol=solver.atol, method=solver.method)
     calls, wanted = dynamics.calls, [start, dynamics.matrix]
@@ -148,7 +147,7 @@ SWINGING = Given(lambda t, y: torch.sin(y) + torch.cos(t))
 
 
 @given(
-    method=st.sampled_from([method for method in ADAPTIVE + FIXED if method not in MULTISTEP]),
+    method=st.sampled_from(ADAPTIVE + FIXED),
     adjoint=st.booleans(),
     start=st.floats(-1e9, 1e9),
     gaps=st.lists(st.floats(1e-15, 10), min_size=1, max_size=4),
@@ -175,17 +174,6 @@ def test_times_that_single_precision_does_not_tell_apart_are_two(method, adjoint
     found = at(Integral(Turning().float(), Solver(method, adjoint=adjoint)), start, times)
     gradients = [torch.autograd.grad(found[k].sum(), start, retain_graph=True)[0] for k in (1, 2)]
     assert_all_close([found[1], gradients[0]], [found[2], gradients[1]], 1e-5)
-
-
-@either_gradient
-@pytest.mark.parametrize("method", MULTISTEP)
-def test_steps_of_unequal_lengths_are_refused_of_a_method_that_takes_them_for_equal(method, adjoint):
-    dynamics, times = Turning(), torch.tensor(TIMES, dtype=torch.float64)
-    start = start_of(dynamics)
-    equal = at(Integral(dynamics, Solver(method, step_size=0.05, adjoint=adjoint)), start, times)
-    assert_all_close([equal], [dynamics.solution(start, times)], 1e-2)
-    with pytest.raises(ValueError, match="equal steps"):
-        at(Integral(dynamics, Solver(method, step_size=0.1, adjoint=adjoint)), start, times)
 
 
 @either_gradient

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from plain_latent_ode import dense_of, rollout
 from series_cases import drawn_rows, gradients_of, whole
 
-from hidden_dynamics.models.latent_family.lockstep import WAYS, gaps, lockstep
+from hidden_dynamics.models.latent_family.lockstep import gaps, lockstep
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore
 from hidden_dynamics.models.latent_family.ode_rnn_rollout import CHUNK, Run
 
+WAYS = ["forwards", "backwards", "released"]
 every_way = pytest.mark.parametrize("way", WAYS)
 
 

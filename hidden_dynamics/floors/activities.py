@@ -33,7 +33,7 @@ def _fitted(task: ActivityRecognition, name: str, candidates: dict[str, Any]) ->
 
     def answer(batch: SeriesBatch) -> Prediction:
         logits = np.log(probabilities(model, neighbourhoods(batch.targets), task.classes))
-        return Prediction.certain(batch.targets.values, torch.from_numpy(logits)[None])
+        return Prediction(batch.targets.values[None], torch.from_numpy(logits)[None])
 
     return Fitted(name, how, f"{len(y[0])} rows of the training part", measured(task, answer))
 

@@ -22,7 +22,7 @@ def interpolated(task: SeriesRegression, seed: int) -> Fitted | None:
         return None
 
     def answer(batch: SeriesBatch) -> Prediction:
-        return Prediction.certain(batch.reconstructed().values, None)
+        return Prediction(batch.reconstructed().values[None], None)
 
     how = "nothing: its error is 0, because every target is given"
     return Fitted("linear interpolation", how, "nothing", measured(task, answer))
@@ -45,7 +45,7 @@ def extrapolated(task: SeriesRegression, seed: int) -> Fitted | None:
 
     def answer(batch: SeriesBatch) -> Prediction:
         x = inputs(batch.context, batch.targets.series.cpu().numpy(), _times(batch.targets))
-        return Prediction.certain(torch.from_numpy(_linear(x, coefficients)), None)
+        return Prediction(torch.from_numpy(_linear(x, coefficients))[None], None)
 
     return Fitted(NAME, how, f"{task.train_size} patients of the training part", measured(task, answer))
 

@@ -67,7 +67,7 @@ def _fitted(task: Mortality, name: str, candidates: dict[str, Any]) -> Fitted:
     def answer(batch: SeriesBatch) -> Prediction:
         shares = probabilities(model, np.hstack(summaries(batch.context))[:, known], 2)
         unknown = torch.full_like(batch.targets.values, torch.nan)  # it predicts no values
-        return Prediction.certain(unknown, torch.from_numpy(np.log(shares[:, 1] / shares[:, 0]))[None])
+        return Prediction(unknown[None], torch.from_numpy(np.log(shares[:, 1] / shares[:, 0]))[None])
 
     scores = {metric: score for metric, score in measured(task, answer).items() if "interpolation" not in metric}
     return Fitted(name, how, f"{len(y[0])} patients of the training part", scores)

@@ -6,9 +6,8 @@ from typing import Literal, TypedDict, get_args
 from hidden_dynamics.models.choices import Positive, Whole
 
 Adaptive = Literal["dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun"]
-Fixed = Literal["euler", "midpoint", "heun2", "heun3", "rk4", "explicit_adams", "implicit_adams"]
+Fixed = Literal["euler", "midpoint", "heun2", "heun3", "rk4"]
 ADAPTIVE, FIXED = get_args(Adaptive), get_args(Fixed)
-MULTISTEP = ("explicit_adams", "implicit_adams")
 
 
 class SolverSettings(TypedDict, total=False):

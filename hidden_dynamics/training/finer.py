@@ -9,7 +9,6 @@ import contextlib
 import functools
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,10 +16,10 @@ from torch import Tensor, nn
 from torchdiffeq import odeint
 
 from hidden_dynamics.models.continuous.attention import RandomRate
-from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State, flattened
 from hidden_dynamics.models.latent_family.lockstep import Gaps, gaps
-from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore, Passed
-from hidden_dynamics.models.latent_family.ode_rnn_rollout import rollout
+from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore
+from hidden_dynamics.models.latent_family.ode_rnn_rollout import Passed, rollout
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.solver import FIXED
 from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes
@@ -112,13 +111,11 @@ class _Noting(Integral):
             self.solvers.note(self._there_and_back(y, times if self.solver.method in FIXED else times[[0, -1]]))
 
     def _there_and_back(self, y: State, times: Tensor) -> Pairs:
-        parts = (y,) if isinstance(y, Tensor) else y
-        shapes = None if isinstance(y, Tensor) else [part.shape for part in parts]
-        start = end = parts[0] if shapes is None else torch.cat([part.flatten() for part in parts])
+        start, shapes = flattened(y)
+        end = start
         for way in (times, times.flip(0)):
             with self.watched.forwards(shapes):
-                given: dict[str, Any] = {"options": self._grid(), **self._tolerances(end)}
-                end = odeint(self.watched, end, way.to(end.device), **given)[-1]
+                end = odeint(self.watched, end, way.to(end.device), **self._arguments(end))[-1]
             self.watched.check_end([end], way[-1].item(), "forward")
         yield start, end
 
@@ -129,13 +126,11 @@ def _rolled_out(
     """The core's `forward`, in shorter steps."""
     order, steps, lengths = gaps(observations.times, way)
     shorter = Gaps(order, [n * 2**level for n in steps], [length / 2**level for length in lengths])
-    unit = core.unit.update, core.unit.reset, core.unit.candidate
-    state, before, after = rollout(observations, shorter, core.flow, unit, rows)
+    passed = rollout(observations, shorter, core.flow, core.unit, rows)
     solvers.steps += sum(shorter.steps)
     if rows:
-        solvers.note(_to_the_next_time(core.flow, observations, shorter, after))
-    mean, std = state.chunk(2)
-    return Passed(mean, std, before, after)
+        solvers.note(_to_the_next_time(core.flow, observations, shorter, passed.after))
+    return passed
 
 
 def _to_the_next_time(flow: nn.Module, observations: Observations, way: Gaps, after: Tensor) -> Pairs:

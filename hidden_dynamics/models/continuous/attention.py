@@ -34,16 +34,13 @@ def correlation(h: Tensor) -> Tensor:
     mean = h.mean(-2)
     centred = h - mean.unsqueeze(-2)
     products = centred.mT @ centred
-    scale = _scale(products.diagonal(dim1=-2, dim2=-1), mean, h.shape[-2])
+    squares = products.diagonal(dim1=-2, dim2=-1)
+    rounding = h.shape[-2] * (ROUNDINGS * torch.finfo(h.dtype).eps) ** 2
+    # The factor that makes the norm of a dimension's deviations 1; 0 of a constant one.
+    scale = squares.masked_fill(squares <= mean.square() * rounding, torch.inf).rsqrt()
     correlations = products * scale.unsqueeze(-2) * scale.unsqueeze(-1)
     correlations.diagonal(dim1=-2, dim2=-1).fill_(1)
     return correlations
-
-
-def _scale(squares: Tensor, mean: Tensor, batch: int) -> Tensor:
-    """The factor that makes the norm of each dimension 1, or 0 of a constant one, (d,); `squares` are of deviations."""
-    rounding = batch * (ROUNDINGS * torch.finfo(mean.dtype).eps) ** 2
-    return squares.masked_fill(squares <= mean.square() * rounding, torch.inf).rsqrt()
 
 
 class PairwiseRate(nn.Module):
@@ -63,25 +60,17 @@ class PairwiseRate(nn.Module):
         return self.cell(t, attended).mT @ attended / attended.shape[-2]
 
 
-class RandomRate(nn.Module):
+class RandomRate(PairwiseRate):
     """da/dt as in the released ACE-Latent-ODE: W vec(g'(h')) + b as a (d, d) matrix. W and b are drawn as torch draws a
     linear map, uniform in +-1 / sqrt(batch * d), anew at every evaluation, and never learnt."""
-
-    def __init__(self, cell: nn.Module):
-        super().__init__()
-        self.cell = cell
 
     def forward(self, t: Tensor, attended: Tensor) -> Tensor:
         """da/dt, (..., d, d), of h', (..., batch, d)."""
         rates = self.cell(t, attended).flatten(-2)
-        size = attended.shape[-1]
-        return torch.unflatten(functional.linear(rates, *self.drawn(size**2, rates)), -1, (size, size))
-
-    def drawn(self, outputs: int, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """W, (outputs, n), and b, (outputs,), for inputs (..., n)."""
-        bound = inputs.shape[-1] ** -0.5
-        weight = inputs.new_empty(outputs, inputs.shape[-1]).uniform_(-bound, bound)
-        return weight, inputs.new_empty(outputs).uniform_(-bound, bound)
+        size, bound = attended.shape[-1], rates.shape[-1] ** -0.5
+        weight = rates.new_empty(size**2, rates.shape[-1]).uniform_(-bound, bound)
+        bias = rates.new_empty(size**2).uniform_(-bound, bound)
+        return torch.unflatten(functional.linear(rates, weight, bias), -1, (size, size))
 
 
 class FullyConnectedAttention(nn.Sequential):

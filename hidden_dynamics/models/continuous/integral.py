@@ -14,7 +14,7 @@ from torchdiffeq import odeint, odeint_adjoint
 
 from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.models.continuous.many_times import RowsOfSeries, method_on, refined, stepped
-from hidden_dynamics.models.solver import ADAPTIVE, MULTISTEP, Solver
+from hidden_dynamics.models.solver import ADAPTIVE, Solver
 
 State = Tensor | tuple[Tensor, ...]
 
@@ -56,10 +56,17 @@ class Integral(nn.Module):
             SolverFailure: the end could not be reached; backward() raises it where the adjoint problem could not be
                 solved.
         """
-        if isinstance(y, Tensor):
-            return self._solve(y, None)
-        shapes = [part.shape for part in y]
-        return _parts(self._solve(torch.cat([part.flatten() for part in y]), shapes), shapes)
+        whole, shapes = flattened(y)
+        if not whole.numel():  # a batch of none
+            return y
+        times = torch.tensor([0.0, 1.0], dtype=whole.dtype, device=whole.device)
+        if self.solver.adjoint and torch.is_grad_enabled():
+            solution = self._with_adjoint(whole, times, shapes)
+        else:
+            with self.watched.forwards(shapes):
+                solution = odeint(self.watched, whole, times, **self._arguments(whole))
+                self.watched.check_end([solution], 1.0, "forward")
+        return solution[1] if shapes is None else _parts(solution[1], shapes)
 
     def of_rows(self, y: State, times: Tensor, offsets: Tensor, series: Tensor) -> tuple[Tensor, Tensor]:
         """y of each row's series at the row's time, and of all series at the last time; y is given at the first.
@@ -82,20 +89,14 @@ class Integral(nn.Module):
         Raises:
             SolverFailure: a time could not be reached; where the adjoint problem could not be solved, backward() raises
                 it.
-            ValueError: the times do not ascend, or a multistep method would take steps of unequal lengths; the offsets
-                are no such rows, or (looked at on a CPU alone) there is no such series.
+            ValueError: the times do not ascend; the offsets are no such rows, or (looked at on a CPU alone) there is no
+                such series.
         """
         if not len(times) or not bool((times.diff() > 0).all()):
             raise ValueError("the times must be (U,), and all ascend")
-        if self.solver.method in MULTISTEP:
-            steps = refined(times, self.solver.step_size).diff()
-            if not torch.allclose(steps, steps[:1], atol=0):
-                raise ValueError(f"{self.solver.method} takes equal steps alone: these times need a one-step method")
-        parts = (y,) if isinstance(y, Tensor) else y
-        shapes = None if isinstance(y, Tensor) else [part.shape for part in y]
-        _check_rows(len(times), offsets, series, parts[0].shape[1])
-        rows = RowsOfSeries(parts[0].shape, offsets.numpy().tolist(), series)
-        whole = y if isinstance(y, Tensor) else torch.cat([part.flatten() for part in y])
+        (whole, shapes), first = flattened(y), y if isinstance(y, Tensor) else y[0]
+        _check_rows(len(times), offsets, series, first.shape[1])
+        rows = RowsOfSeries(first.shape, offsets.numpy().tolist(), series)
         times = times.to(whole.device)
         unmoved = len(times) == 1 or not whole.numel()
         if unmoved or (self.solver.adjoint and torch.is_grad_enabled()):
@@ -104,28 +105,17 @@ class Integral(nn.Module):
             which = torch.repeat_interleave(torch.arange(len(times)), offsets.diff()).to(series.device)
             return solution[which, :, series].transpose(0, 1), solution[-1]
         with self.watched.forwards(shapes):
-            pieces = stepped(self.watched, whole, times, rows, self._tolerances(whole), self._grid())
-            self.watched.check_end(rows.tensors(pieces), times[-1].item(), "forward")
+            pieces = stepped(self.watched, whole, times, rows, self._arguments(whole))
+            self.watched.check_end([each for piece in pieces for each in piece], times[-1].item(), "forward")
         return torch.cat([rows for rows, _ in pieces], 1), pieces[-1][1]
 
-    def _solve(self, y: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
-        if not y.numel():  # a batch of none
-            return y
-        times = torch.tensor([0.0, 1.0], dtype=y.dtype, device=y.device)
-        if self.solver.adjoint and torch.is_grad_enabled():
-            return self._with_adjoint(y, times, shapes)[1]
-        with self.watched.forwards(shapes):
-            solution = odeint(self.watched, y, times, **self._tolerances(y), options=self._grid())
-            self.watched.check_end([solution], 1.0, "forward")
-        return solution[1]
-
     def _with_adjoint(self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
+        given = self._arguments(y)
+        if y.is_cuda and self.solver.method in ADAPTIVE:
+            learned = [parameter for parameter in self.parameters() if parameter.requires_grad]
+            given |= {"adjoint_params": learned, "adjoint_options": given["options"] | {"norm": _largest_norm}}
         with self.watched.forwards(shapes):
-            options: dict[str, Any] = {"options": self._grid()}
-            if y.is_cuda and self.solver.method in ADAPTIVE:
-                learned = [parameter for parameter in self.parameters() if parameter.requires_grad]
-                options |= {"adjoint_params": learned, "adjoint_options": self._grid() | {"norm": _largest_norm}}
-            solution = odeint_adjoint(self.watched, y, times, **self._tolerances(y), **options)
+            solution = odeint_adjoint(self.watched, y, times, **given)
             self.watched.check_end([solution], times[-1].item(), "forward")
         if solution.grad_fn is not None:
             start = times[0].item()
@@ -137,21 +127,15 @@ class Integral(nn.Module):
             solution.grad_fn.register_hook(check_end)
         return solution
 
-    def _grid(self) -> dict[str, Any]:
-        """torchdiffeq's option for the steps between the times."""
-        if self.solver.min_step is not None:
-            return {"min_step": self.solver.min_step}
-        if self.solver.step_size is None:
-            return {}
-
-        def grid(_: nn.Module, __: Tensor, times: Tensor) -> Tensor:
-            return refined(times, self.solver.step_size)
-
-        return {"grid_constructor": grid}
-
-    def _tolerances(self, y: Tensor) -> dict[str, Any]:
+    def _arguments(self, y: Tensor) -> dict[str, Any]:
+        """Those of `odeint` that say how y is solved."""
         method = method_on(y.device, y.dtype, self.solver.method)
-        return {"rtol": self.solver.rtol, "atol": self.solver.atol, "method": method}
+        options: dict[str, Any] = {}
+        if self.solver.min_step is not None:
+            options["min_step"] = self.solver.min_step
+        if self.solver.step_size is not None:
+            options["grid_constructor"] = functools.partial(refined, self.solver.step_size)
+        return {"rtol": self.solver.rtol, "atol": self.solver.atol, "method": method, "options": options}
 
 
 class _Watched(nn.Module):
@@ -208,7 +192,9 @@ class _Watched(nn.Module):
 
     def _look(self, t: Tensor, y: Sequence[Tensor], dt: Tensor, during: str) -> None:
         self.steps += 1
-        looked_at = torch.stack([_total(y).double(), t.double(), dt.detach().double()])
+        # Where the sum of all entries is finite, all of them are. It may also overflow.
+        entries = functools.reduce(torch.add, (part.detach().sum() for part in y))
+        looked_at = torch.stack([entries.double(), t.double(), dt.detach().double()])
         total, time, step = looked_at.cpu().numpy().tolist()  # a GPU waits but once
         # torchdiffeq makes the step 0 where its error is not finite.
         if step == 0 or not (math.isfinite(total) or _are_finite(y)):
@@ -245,15 +231,17 @@ def _check_rows(times: int, offsets: Tensor, series: Tensor, size: int) -> None:
         raise ValueError(f"series must lie in [0, {size}), not in [{series.min()}, {series.max()}]")
 
 
+def flattened(y: State) -> tuple[Tensor, list[torch.Size] | None]:
+    """y as torchdiffeq sees it, and the shapes of its parts: of a tuple, one vector; None of a tensor, as it is."""
+    if isinstance(y, Tensor):
+        return y, None
+    return torch.cat([part.flatten() for part in y]), [part.shape for part in y]
+
+
 def _parts(y: Tensor, shapes: Sequence[torch.Size]) -> tuple[Tensor, ...]:
     """The tensors of these shapes that lie in y, (..., sum of their sizes), one after another: (..., *shape) each."""
     each = zip(y.split_with_sizes([shape.numel() for shape in shapes], -1), shapes, strict=True)
     return tuple(part.reshape(*y.shape[:-1], *shape) for part, shape in each)
-
-
-def _total(tensors: Sequence[Tensor]) -> Tensor:
-    """The sum of all entries: where it is finite, all of them are. It may also overflow."""
-    return functools.reduce(torch.add, (tensor.detach().sum() for tensor in tensors))
 
 
 def _are_finite(tensors: Sequence[Tensor]) -> bool:

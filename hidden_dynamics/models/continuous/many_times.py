@@ -8,7 +8,6 @@ pyproject.toml pins its version, by which the tests hold this to `odeint`.
 
 import bisect
 import functools
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, cast
 
@@ -56,17 +55,9 @@ class RowsOfSeries:
             rows, end = rows * each + coefficient.index_select(1, series), end * x[-1] + coefficient
         return rows, end
 
-    def tensors(self, pieces: list[tuple[Tensor, Tensor]]) -> list[Tensor]:
-        return [tensor for piece in pieces for tensor in piece]
-
 
 def stepped(
-    dynamics: nn.Module,
-    y: Tensor,
-    times: Tensor,
-    rows: RowsOfSeries,
-    tolerances: dict[str, Any],
-    options: Mapping[str, object],
+    dynamics: nn.Module, y: Tensor, times: Tensor, rows: RowsOfSeries, arguments: dict[str, Any]
 ) -> list[tuple[Tensor, Tensor]]:
     """The solution at two ascending times or more, in pieces, by backpropagation through the solver.
 
@@ -74,10 +65,10 @@ def stepped(
     for each time. Its solvers are run here instead, and what they give is put together once.
 
     Args:
-        tolerances, options: as of `odeint`, rtol, atol and method.
+        arguments: rtol, atol, method and options of `odeint`.
     """
     _, func, y, times, rtol, atol, method, options, _, _ = _check_inputs(
-        dynamics, y, times, **tolerances, options=options, event_fn=None, SOLVERS=SOLVERS
+        dynamics, y, times, **arguments, event_fn=None, SOLVERS=SOLVERS
     )
     solver = SOLVERS[method](func=func, y0=y, rtol=rtol, atol=atol, **options)
     if isinstance(solver, RKAdaptiveStepsizeODESolver):
@@ -141,10 +132,8 @@ def _adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, rows: RowsO
     return pieces
 
 
-def refined(times: Tensor, step_size: float | None) -> Tensor:
+def refined(step_size: float, _: object, __: object, times: Tensor) -> Tensor:
     """The times, and between two neighbours the ends of the fewest equal steps of at most step_size; either way."""
-    if step_size is None:
-        return times
     gaps = times.diff()
     # A step longer by less than rounding is the step that was asked for.
     counts = (gaps.abs() / step_size - 1e-6 * (gaps.abs() / step_size).clamp(min=1)).ceil().long().clamp(min=1)

@@ -72,20 +72,15 @@ class Prediction(NamedTuple):
     Attributes:
         values: means of the targets, (K, R, D), for each of K samples of what is latent (1 where nothing is).
         labels: logits: of each series, (K, N); of each target row, (K, R, classes); None where nothing is classified.
-        divergence: of the posterior from the prior, averaged over latent dimensions and series, in nats, ().
-        extra: what the network adds to the loss, ().
+        divergence: of the posterior from the prior, averaged over latent dimensions and series, in nats, (); 0.0 where
+            nothing is latent.
+        extra: what the network adds to the loss, (), if anything.
     """
 
     values: Tensor
     labels: Tensor | None
-    divergence: Tensor
-    extra: Tensor
-
-    @classmethod
-    def certain(cls, values: Tensor, labels: Tensor | None) -> "Prediction":
-        """That of a network in which nothing is latent: values (R, D), labels with the axis of the one sample."""
-        nothing = values.new_zeros(())
-        return cls(values[None], labels, nothing, nothing)
+    divergence: Tensor | float = 0.0
+    extra: Tensor | float = 0.0
 
 
 class LatentTask(TaskOfRows, Protocol):

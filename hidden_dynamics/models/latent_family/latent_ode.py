@@ -17,6 +17,7 @@ from hidden_dynamics.models.solver import Solver, SolverSettings
 
 SOLVER: SolverSettings = {"method": "dopri5", "rtol": 1e-4, "atol": 1e-5, "adjoint": False}
 CHOICES = {"encoder": ("ode", "rnn"), "label_from": ("end", "start"), "start": ("zero", "first_target")}
+Z0_UNITS = 50  # hidden units between the RNN encoder's state and that of z(0)
 BLOCK = 256  # union times whose input is laid out at once
 
 
@@ -29,13 +30,12 @@ class RNNEncoder(nn.Module):
 
     Args:
         features, size, latent: entries of a row, of the GRU's state, and of z.
-        z0_units: hidden units between the GRU's state and that of z(0).
     """
 
-    def __init__(self, features: int, size: int, latent: int, z0_units: int = 50):
+    def __init__(self, features: int, size: int, latent: int):
         super().__init__()
         self.gru = nn.GRU(1 + 2 * features, size)
-        self.z0 = tanh_network(size, 2 * latent, 0, z0_units)
+        self.z0 = tanh_network(size, 2 * latent, 0, Z0_UNITS)
 
     def forward(self, observations: Observations) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation, (N, latent) each, of N series; times in units of the batch's last time."""
@@ -123,20 +123,14 @@ class LatentODE(LatentNetwork):
         self.decoder = initialised(nn.Linear(hidden_size + augmented, task.features))
         self.classifies(task, self.latent if label_from == "start" else size, size)
 
-    def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Prediction:
+    def forward(self, batch: SeriesBatch) -> Prediction:
         """The prediction of the targets, from samples of z(0).
-
-        Args:
-            noise: (K, N, L) (or twice L where the latent state has two halves), what the samples are made of, standard
-                normal; None draws it.
 
         Raises:
             SolverFailure: the ODE could not be solved.
         """
         mean, std = self.encoder(self.accepted(batch.context))
-        if noise is None:
-            noise = torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
-        z = mean + std * noise
+        z = mean + std * torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
         rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.targets)
         values = self.decoder(rows[..., : self.decoder.in_features])
         labels = self.logits(z if self.label_from == "start" else end[..., : self.size], rows[..., : self.size])
@@ -158,9 +152,9 @@ class LatentODE(LatentNetwork):
         """The state at the targets, (K, R, d), and at the end, (K, N, d), given that at the start."""
         return self.integral.of_rows(state, *self._times(targets.times, targets.offsets), targets.series)
 
-    def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
+    def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor | float:
         """The term added to the loss, (), given the solution."""
-        return rows.new_zeros(())
+        return 0.0
 
     def _times(self, times: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
         """The start, these union times and the end of the batch's time, 1; and the offsets of their rows."""

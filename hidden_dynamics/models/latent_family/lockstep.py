@@ -11,12 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.observations import Observations
 
 FIRST = 0.01  # the gap before the time visited first, in units of time
 INTERVALS = 50  # a gap of less than the span divided by that is one step
-WAYS = ("forwards", "backwards", "released")
 # How many rows a jump should have, and how many iterations may lie between two. On the CPU, 50 patients with 1.8 rows
 # at each of 2,050 union times: 4 to 6 iterations take two thirds of the time of 1, and 8 more than 6.
 ROWS, LONGEST = 8, 8
@@ -47,7 +45,6 @@ def gaps(times: Tensor, way: str) -> Gaps:
             steps are still those of the way backwards, one visit late. Before visit i it steps from t_{i-1} back to
             t_{i-2}, before visit 1 from the first time to the last in one step, and before visit 0 by -0.01.
     """
-    one_of("way", way, WAYS)
     t, order = times.numpy(), np.arange(len(times))
     if len(t) < 2:
         return Gaps(order.tolist(), [0] * len(t), [0.0] * len(t))
@@ -80,11 +77,10 @@ class Lockstep(NamedTuple):
     left: Tensor
 
 
-def lockstep(observations: Observations, gaps: Gaps, every: int | None = None) -> Lockstep:
-    """The iterations of a rollout over R rows of N series; `every` so many of them there are jumps (None chooses)."""
+def lockstep(observations: Observations, gaps: Gaps) -> Lockstep:
+    """The iterations of a rollout over R rows of N series."""
     rows, visits = len(observations.series), len(gaps.order)
-    if every is None:
-        every = min(max(round(ROWS * visits / max(rows, 1)), 1), LONGEST)
+    every = min(max(round(ROWS * visits / max(rows, 1)), 1), LONGEST)  # so many iterations there are jumps
     steps, total = np.array(gaps.steps, dtype=np.int64), sum(gaps.steps)
     done, before = np.zeros((2, visits), dtype=np.int64)  # steps until each union time, and until that visited before
     done[gaps.order], before[gaps.order] = steps.cumsum(), steps.cumsum() - steps

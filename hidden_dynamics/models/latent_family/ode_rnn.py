@@ -3,7 +3,7 @@
 It is a network of its own (ACE-NODE, Tables 7 and 9), and encodes for Latent-ODE.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,11 +11,12 @@ from torch import Tensor, nn
 from hidden_dynamics.models.choices import Whole, one_of
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.latent_family.lockstep import gaps
-from hidden_dynamics.models.latent_family.ode_rnn_rollout import rollout
+from hidden_dynamics.models.latent_family.ode_rnn_rollout import Passed, rollout
 from hidden_dynamics.models.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
 
 STEPS = {"forwards": "forwards", "backwards": "released"}
+Z0_UNITS = 100  # hidden units between the encoder's state and that of z(0)
 
 
 class GRUUnit(nn.Module):
@@ -32,21 +33,6 @@ class GRUUnit(nn.Module):
         self.update = tanh_network(2 * size + inputs, size, 0, units)
         self.reset = tanh_network(2 * size + inputs, size, 0, units)
         self.candidate = tanh_network(2 * size + inputs, 2 * size, 0, units)
-
-
-class Passed(NamedTuple):
-    """The states of a rollout.
-
-    Attributes:
-        mean, std: (N, S), the state of each series in the end.
-        before: (R, S), the mean of each row's series as the union time visited before left it, 0 where there is none.
-        after: (R, S), its mean after the row was seen. Both are (0, S) where they are not wanted.
-    """
-
-    mean: Tensor
-    std: Tensor
-    before: Tensor
-    after: Tensor
 
 
 class ODERNNCore(nn.Module):
@@ -70,10 +56,7 @@ class ODERNNCore(nn.Module):
     def forward(self, observations: Observations, way: str, rows: bool = True) -> Passed:
         """The rollout over N series with R rows, whose times are in units of the batch's last, by this `way` (`gaps`);
         `rows`: the states at the rows are wanted, too."""
-        unit = self.unit.update, self.unit.reset, self.unit.candidate
-        state, before, after = rollout(observations, gaps(observations.times, way), self.flow, unit, rows)
-        mean, std = state.chunk(2)
-        return Passed(mean, std, before, after)
+        return rollout(observations, gaps(observations.times, way), self.flow, self.unit, rows)
 
 
 class ODERNNEncoder(nn.Module):
@@ -81,15 +64,13 @@ class ODERNNEncoder(nn.Module):
 
     Args:
         features, size, layers, units, gru_units: of the ODE-RNN (`ODERNNCore`).
-        latent, z0_units: of z; hidden units between the ODE-RNN's state and that of z(0).
+        latent: entries of z.
     """
 
-    def __init__(
-        self, features: int, size: int, latent: int, layers: int, units: int, gru_units: int, z0_units: int = 100
-    ):
+    def __init__(self, features: int, size: int, latent: int, layers: int, units: int, gru_units: int):
         super().__init__()
         self.core = ODERNNCore(features, size, layers, units, gru_units)
-        self.z0 = tanh_network(2 * size, 2 * latent, 0, z0_units)
+        self.z0 = tanh_network(2 * size, 2 * latent, 0, Z0_UNITS)
 
     def forward(self, observations: Observations) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation, (N, latent) each, of N series; times in units of the batch's last time."""
@@ -135,4 +116,4 @@ class ODERNN(LatentNetwork):
         values = self.decoder(passed.before)
         first = context.rows_at_first()
         values[:first] = context.values[:first]
-        return Prediction.certain(values, self.logits(passed.mean[None], passed.after[None]))
+        return Prediction(values[None], self.logits(passed.mean[None], passed.after[None]))

@@ -7,12 +7,11 @@ mode, which takes no note of views and changes of tensors, saves a tenth.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.encode import encode
 from hidden_dynamics.models.latent_family.lockstep import Gaps, Lockstep, lockstep
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.unique_indices import plain_kernels
@@ -25,19 +24,31 @@ Events = list[list[tuple[Tensor, Tensor]]]
 CHUNK = 64  # events whose gradients are kept until the weights' are added up
 
 
-def rollout(
-    observations: Observations, gaps: Gaps, flow: nn.Sequential, unit: tuple[nn.Sequential, ...], rows: bool
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The state in the end, y over s, (2 N, S); y of each row's series as the union time visited before left it and
-    after its own jump, (R, S) each, or (0, S) where no `rows` are wanted.
+class Passed(NamedTuple):
+    """The states of a rollout.
+
+    Attributes:
+        mean, std: y and s, (N, S), of each series in the end.
+        before: (R, S), y of each row's series as the union time visited before left it, 0 where there is none.
+        after: (R, S), its y after the row was seen. Both are (0, S) where they are not wanted.
+    """
+
+    mean: Tensor
+    std: Tensor
+    before: Tensor
+    after: Tensor
+
+
+def rollout(observations: Observations, gaps: Gaps, flow: nn.Module, unit: nn.Module, rows: bool) -> Passed:
+    """The states on the way, those at the rows if `rows` are wanted.
 
     Differentiable once, with respect to the weights; what is observed has no gradient.
 
     Args:
         observations, gaps: R rows of N series, and the way over their union times.
-        flow, unit: the dynamics of y; update, reset and candidate of the GRU unit.
+        flow, unit: the dynamics of y; the GRU unit, whose children are update, reset and candidate.
     """
-    update, reset, candidate = (list(part.parameters()) for part in unit)
+    update, reset, candidate = (list(part.parameters()) for part in unit.children())
     # Update and reset as one network, which gives each gate twice: for y and for s.
     gates = [torch.cat(pair) for pair in zip(update[:2], reset[:2], strict=True)]
     gates += [torch.block_diag(*(torch.cat((part[2], part[2])) for part in (update, reset)))]
@@ -45,7 +56,9 @@ def rollout(
     weights = *flow.parameters(), *gates, *candidate
     kept = torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)
     run = Run(lockstep(observations, gaps), observations.series, rows, kept)
-    return cast(tuple[Tensor, Tensor, Tensor], _Rollout.apply(run, *weights))
+    state, before, after = cast(tuple[Tensor, Tensor, Tensor], _Rollout.apply(run, *weights))
+    mean, std = state.chunk(2)
+    return Passed(mean, std, before, after)
 
 
 class _Rollout(torch.autograd.Function):
@@ -96,18 +109,14 @@ class Run:
     def forward(self, weights: tuple[Tensor, ...]) -> tuple[Tensor, Tensor, Tensor]:
         self._use(weights)
         state = weights[0].new_zeros(2 * self.plan.jumps.size, self.size)
-        y, moved, path = state[: self.plan.jumps.size], [state[:0]], list[Tensor]()
-
-        def flow(state: Tensor, first: int, end: int) -> Tensor:
-            for step in range(first, end):
+        y, moved, path, done = state[: self.plan.jumps.size], [state[:0]], list[Tensor](), 0
+        jumps: list[int] = self.plan.jumps.times.numpy().tolist()
+        for number, end in enumerate([*jumps, len(self.lengths)]):
+            for step in range(done, end):
                 path.extend(self._move(step, y))
-            return state
-
-        def jump(state: Tensor, number: int) -> Tensor:
-            moved.extend(self._jump(number, state))
-            return state
-
-        encode(state, self.plan.jumps.times.numpy().tolist(), len(self.lengths), flow, jump)
+            if number < len(jumps):
+                moved.extend(self._jump(number, state))
+            done = end
         after = torch.cat(moved)
         left = torch.zeros_like(after)
         if self.rows:

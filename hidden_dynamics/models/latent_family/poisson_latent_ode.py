@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import Whole, one_of
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentTask, observed_counts
 from hidden_dynamics.models.latent_family.latent_ode import LatentODE
@@ -15,7 +15,6 @@ from hidden_dynamics.models.observations import Observations
 
 SCALE = 100.0  # the rate is integrated in this unit, so that its integral is of the size of z
 WEIGHT = 0.1  # of the process's likelihood in the loss
-CHOICES = {"unobserved": ("integral", "zero")}
 
 
 class PoissonDynamics(nn.Module):
@@ -51,18 +50,14 @@ class LatentODEPoisson(LatentODE):
     halves = 2
 
     def __init__(
-        self,
-        task: LatentTask,
-        hidden_size: int,
-        units: Whole = 50,
-        unobserved: Literal["integral", "zero"] = "integral",
-        **options: Any,
+        self, task: LatentTask, hidden_size: int, unobserved: Literal["integral", "zero"] = "integral", **options: Any
     ):
-        one_of("unobserved", unobserved, CHOICES["unobserved"])
+        one_of("unobserved", unobserved, ("integral", "zero"))
         if options.get("augmented"):
             raise ValueError("a Latent-ODE with a Poisson process is not augmented")
-        super().__init__(task, hidden_size, units=units, **options)
+        super().__init__(task, hidden_size, **options)
         self.unobserved = unobserved
+        *_, units = self.flow_shape
         rate = tanh_maps(hidden_size, task.features, 1, units)
         self._solve(PoissonDynamics(self.integral.dynamics, rate, self.latent))
 
@@ -81,18 +76,15 @@ class LatentODEPoisson(LatentODE):
         first, rows, last = rows.split_with_sizes([targets.size, len(targets.series), targets.size], 1)
         return rows, torch.cat([end[..., : self.latent], (last - first)[..., self.latent :]], -1)
 
-    def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
+    def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor | float:
+        """-0.1 times the process's log-likelihood in nats, given the state at the targets, (K, R, 2 L + D), and at the
+        end, (K, N, 2 L + D), with the integrals over the targets' times."""
         if self.labels == "rows":
-            return super()._extra(rows, end, targets)
-        return -WEIGHT * self.process_log_likelihood(rows, end, targets)
-
-    def process_log_likelihood(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
-        """The process's log-likelihood in nats, averaged over samples, series and features: (), of the state at the
-        targets, (K, R, 2 L + D), and at the end, (K, N, 2 L + D), with the integrals over the targets' times."""
+            return 0.0
         integrals = SCALE * end[..., self.latent :]
         if self.unobserved == "zero":
             integrals = integrals * (observed_counts(targets) > 0)
         dynamics = self.integral.dynamics
         assert isinstance(dynamics, PoissonDynamics)
         observed = dynamics.log_rates(rows) * targets.mask
-        return (observed.sum() - integrals.sum()) / integrals.numel()
+        return -WEIGHT * ((observed.sum() - integrals.sum()) / integrals.numel())

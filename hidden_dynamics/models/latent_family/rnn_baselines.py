@@ -7,14 +7,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.choices import Whole, one_of
-from hidden_dynamics.models.encode import gru_step
+from hidden_dynamics.models.gru import gru_step
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.layers import DEVIATION, initialised, tanh_network
 from hidden_dynamics.models.series_major import Padded, padded
 
 GAPS = ("to_last", "to_next")
-DECAY_GAPS = ("all", "released")
-MEANS = ("observed", "union")
 LARGEST = 1000.0  # exponent of a decay
 
 
@@ -22,10 +20,10 @@ class RNNBaseline(LatentNetwork):
     """A GRU whose state changes at a series' rows, and predicts each row from what the rows before left.
 
     With a gap it is RNN Delta; with a gap and a mean RNN-Impute; with a decay RNN-Decay; with a decay and a mean GRU-D
-    as the Latent-ODE paper has it. A row at the batch's first union time is predicted to be what it is: the released
-    code shifts predictions by one union time and has none there. A series is classified by its last state, a row by the
-    state after it. Where nothing is classified, which no table has, the released code puts the network's own prediction
-    in the place of half of the input; here, it sees what was observed.
+    (Che et al. 2018) as the Latent-ODE paper has it. A row at the batch's first union time is predicted to be what it
+    is: the released code shifts predictions by one union time and has none there. A series is classified by its last
+    state, a row by the state after it. Where nothing is classified, which no table has, the released code puts the
+    network's own prediction in the place of half of the input; here, it sees what was observed.
 
     Args:
         units: of the layer between the state and a prediction.
@@ -46,9 +44,10 @@ class RNNBaseline(LatentNetwork):
         decay_gaps: Literal["all", "released"] = "all",
     ):
         super().__init__(task)
-        imputation = None if mean is None else Imputation(task.features, mean, decay_gaps)
-        rate = Decay(task.features, decay_gaps) if decay else None
+        imputation = None if mean is None else Imputation(task.features, mean)
+        rate = Decay(task.features) if decay else None
         self.gap = gap if gap is None else one_of("gap", gap, GAPS)
+        self.decay_gaps = one_of("decay_gaps", decay_gaps, ("all", "released"))
         self.cell = nn.GRUCell(2 * task.features + (gap is not None), hidden_size)
         self.decoder = tanh_network(hidden_size, task.features, 0, units)
         self.imputation, self.decay = imputation, rate
@@ -63,26 +62,20 @@ class RNNBaseline(LatentNetwork):
         read = self.decoder(states[context.series[first:], steps.before[first:]])
         last = states[torch.arange(context.size, device=states.device), steps.lengths]
         labels = self.logits(last[None], states[context.series, steps.after][None])
-        return Prediction.certain(torch.cat([context.values[:first], read]), labels)
+        return Prediction(torch.cat([context.values[:first], read])[None], labels)
 
     def states(self, steps: Padded, times: Tensor) -> Tensor:
         """The state after the first 0 to S steps: (N, S + 1, H)."""
         if not len(times):
             return steps.values.new_zeros(len(steps.lengths), 1, self.cell.hidden_size)
-        values = steps.values if self.imputation is None else self.imputation(steps, times)
-        beside = [steps.mask]
+        values, factors, beside = steps.values, None, [steps.mask]
+        if self.imputation is not None or self.decay is not None:
+            since = decay_gaps(steps, times, self.decay_gaps)
+            values = values if self.imputation is None else self.imputation(steps, since, len(times))
+            factors = None if self.decay is None else self.decay(since)
         if self.gap is not None:
             beside.append(gaps(steps, times, self.gap).unsqueeze(2))
-        return states_of(
-            self.cell, values, torch.cat(beside, 2), None if self.decay is None else self.decay(steps, times)
-        )
-
-
-class GRUD(RNNBaseline):
-    """GRU-D (Che et al. 2018), as the Latent-ODE paper has it: an RNN in which missing values and the state decay."""
-
-    def __init__(self, task: LatentTask, hidden_size: int, units: Whole = 50):
-        super().__init__(task, hidden_size, units, mean="observed", decay=True)
+        return states_of(self.cell, values, torch.cat(beside, 2), factors)
 
 
 def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | None = None) -> Tensor:
@@ -110,13 +103,8 @@ def gaps(steps: Padded, times: Tensor, kind: str) -> Tensor:
             released code).
     """
     if kind == "to_next":
-        return until_next(times).to(steps.times)[steps.visits].to(steps.values)
+        return times.diff(append=times[-1:]).to(steps.times)[steps.visits].to(steps.values)
     return steps.times.diff(dim=1, prepend=steps.times[:, :1]).to(steps.values)
-
-
-def until_next(times: Tensor) -> Tensor:
-    """The time from each union time to the next, 0 at the last: (U,)."""
-    return times.diff(append=times[-1:])
 
 
 def decay_gaps(steps: Padded, times: Tensor, kind: str) -> Tensor:
@@ -146,14 +134,13 @@ class Decay(nn.Module):
     """exp(-min(max(0, W c + b), 1000)), one factor for the whole state, with c the time since each feature was last
     observed (Rubanova et al. 2019, "RNN-Decay"; a factor for each entry in Che et al. 2018, Equation 5)."""
 
-    def __init__(self, features: int, kind: str):
+    def __init__(self, features: int):
         super().__init__()
-        self.kind = one_of("decay_gaps", kind, DECAY_GAPS)
         self.rate = initialised(nn.Linear(features, 1))
 
-    def forward(self, steps: Padded, times: Tensor) -> Tensor:
-        """(N, S, 1)."""
-        return decayed(self.rate(decay_gaps(steps, times, self.kind)))
+    def forward(self, since: Tensor) -> Tensor:
+        """(N, S, 1), of c, (N, S, D)."""
+        return decayed(self.rate(since))
 
 
 class Imputation(nn.Module):
@@ -167,16 +154,16 @@ class Imputation(nn.Module):
             and divided by the number of the batch's union times, so it is next to 0 and depends on the other series.
     """
 
-    def __init__(self, features: int, mean: str, kind: str):
+    def __init__(self, features: int, mean: str):
         super().__init__()
-        self.mean, self.kind = one_of("mean", mean, MEANS), one_of("decay_gaps", kind, DECAY_GAPS)
+        self.mean = one_of("mean", mean, ("observed", "union"))
         self.weight = nn.Parameter(torch.empty(features).normal_(0, DEVIATION))
         self.bias = nn.Parameter(torch.zeros(features))
 
-    def forward(self, steps: Padded, times: Tensor) -> Tensor:
-        """(N, S, D)."""
-        gamma = decayed(self.weight * decay_gaps(steps, times, self.kind) + self.bias)
-        counts = len(times) if self.mean == "union" else steps.mask.sum(1, keepdim=True).clamp(min=1)
+    def forward(self, steps: Padded, since: Tensor, times: int) -> Tensor:
+        """(N, S, D), of c, (N, S, D), and the number of union times."""
+        gamma = decayed(self.weight * since + self.bias)
+        counts = times if self.mean == "union" else steps.mask.sum(1, keepdim=True).clamp(min=1)
         mean = steps.values.sum(1, keepdim=True) / counts
         return torch.where(steps.mask > 0, steps.values, gamma * steps.last_values() + (1 - gamma) * mean)
 

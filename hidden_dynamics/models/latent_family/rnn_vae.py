@@ -7,15 +7,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.choices import Whole, one_of
-from hidden_dynamics.models.encode import gated
 from hidden_dynamics.models.gaussian import divergence
+from hidden_dynamics.models.gru import gated
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
-from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of, until_next
+from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of
 from hidden_dynamics.models.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_major import padded
-
-ORDERS = ("time", "patients")
 
 
 class RNNVAE(LatentNetwork):
@@ -49,7 +47,7 @@ class RNNVAE(LatentNetwork):
         gap: Literal["to_last", "to_next"] = "to_last",
     ):
         super().__init__(task)
-        self.order, self.gap = one_of("order", order, ORDERS), one_of("gap", gap, GAPS)
+        self.order, self.gap = one_of("order", order, ("time", "patients")), one_of("gap", gap, GAPS)
         inputs = 2 * task.features + 1
         self.encoder, self.generator = nn.GRUCell(inputs, recognition_size), nn.GRUCell(inputs, hidden_size)
         self.posterior = tanh_network(recognition_size, 2 * hidden_size, 0, units)
@@ -72,12 +70,13 @@ class RNNVAE(LatentNetwork):
         read = self.decoder(states[visits[first:] - 1, targets.series[first:]])
         labels = self.logits(mean[None], states[visits, targets.series][None])
         values = torch.cat([start[targets.series[:first]], read])
-        return Prediction(values[None], labels, divergence(mean, std).mean(), values.new_zeros(()))
+        return Prediction(values[None], labels, divergence(mean, std).mean())
 
     def encoded(self, context: Observations, against: bool) -> Tensor:
         """The encoder's last state of each series, (N, recognition size)."""
         steps = padded(context, first_of_all=True, backwards=against and self.order == "time")
-        gaps = until_next(-context.times.flip(0) if against else context.times).to(steps.values)
+        times = -context.times.flip(0) if against else context.times
+        gaps = times.diff(append=times[-1:]).to(steps.values)
         states = states_of(self.encoder, steps.values, torch.cat([steps.mask, gaps[steps.visits].unsqueeze(2)], 2))
         return states[torch.arange(context.size, device=states.device), steps.lengths]
 

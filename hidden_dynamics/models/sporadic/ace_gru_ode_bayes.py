@@ -14,8 +14,6 @@ from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.sporadic.gru_ode_bayes import Filtered, GRUODEBayes, State
 from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE
 
-ATTENTIONS = ("evolving", "fc", "fixed", "released")
-
 
 class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
     """GRU-ODE-Bayes with pairwise attention: its dynamics f, and g where there is one, see h' = h softmax(a)^T.
@@ -47,7 +45,7 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
         **options: Any,
     ):
         super().__init__(task, hidden_size, **options)
-        one_of("attention", attention, ATTENTIONS)
+        one_of("attention", attention, ("evolving", "fc", "fixed", "released"))
         one_of("at_jump", at_jump, ("kept", "renewed"))
         if at_jump == "renewed" and attention != "evolving":
             raise ValueError(f"at_jump: only an evolving attention is renewed, not {attention!r}")
@@ -61,7 +59,7 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
         self.q = FullyConnectedAttention(self.dynamics.size) if attention == "fc" else None
 
     def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
-        penalised = self.weight * self.mixing * filtered.norms.sum() / filtered.size
+        penalised = self.weight * self.mixing * filtered.norms.sum() / observations.size
         return super().loss(filtered, observations) + penalised
 
     def penalty(self, output: object, part: str | None = None) -> Tensor | float:

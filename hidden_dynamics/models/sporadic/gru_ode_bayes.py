@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import Positive, Share, Whole, one_of
-from hidden_dynamics.models.encode import encode
+from hidden_dynamics.models.choices import Positive, Share, Whole, number, one_of
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
 from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
@@ -17,7 +16,6 @@ from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE, BayesJum
 from hidden_dynamics.models.sporadic.path import Path, path
 from hidden_dynamics.models.unique_indices import put, take
 
-SOLVERS = ("euler", "still")
 BIAS = 0.05  # of every linear map, at first
 State = tuple[Tensor, Tensor | None]  # h, and the attention where there is one
 
@@ -41,21 +39,10 @@ class Filtered(NamedTuple):
     Attributes:
         before, after: (R, 2 D), mean and logvar.
         norms: (U,), the norms of the correlation of h after each union time's jumps, where they are penalised.
-        size: series of the batch.
     """
 
     before: Tensor
     after: Tensor
-    norms: Tensor
-    size: int
-
-
-class Passed(NamedTuple):
-    """The way of the state through a batch, `before` and `norms` as in `Filtered`."""
-
-    before: Tensor
-    after: Tensor  # (R, d), the state of each row's series after its jump
-    wanted: list[Tensor]  # the states asked for, (batch, d) each
     norms: Tensor
 
 
@@ -69,7 +56,6 @@ class GRUODEBayes(Forecaster):
         task: gives the features D of an observation, the covariates of a series and the end of the time.
         hidden_size, prep: of h, without what augments it; entries of the jump's input for each feature.
         delta: of a Euler step, in units of time.
-        end: T, of the time, in the same units; None is the task's.
         dropout: share of the hidden units of both maps that are dropped when training, redrawn wherever p is.
         mixing: weight of the loss after the jumps.
         p_hidden, covariates_hidden: hidden units of the two maps.
@@ -84,7 +70,6 @@ class GRUODEBayes(Forecaster):
         hidden_size: int,
         prep: Whole = 10,
         delta: Positive = 0.1,
-        end: Positive | None = None,
         dropout: Share = 0.2,
         mixing: float = 1e-4,
         p_hidden: Whole = 25,
@@ -93,11 +78,10 @@ class GRUODEBayes(Forecaster):
         augmented: int = 0,
     ):
         super().__init__(task)
-        end = task.end if end is None else end
-        one_of("solver", solver, SOLVERS)
-        if not (delta > 0 and end > 0 and 0 <= dropout < 1):
-            raise ValueError(f"delta {delta} and end {end} must be above 0, dropout {dropout} from 0 to below 1")
-        self.delta, self.end, self.dropout, self.mixing = delta, end, dropout, mixing
+        one_of("solver", solver, ("euler", "still"))
+        number("delta", delta, above=0)
+        number("dropout", dropout, 0, below=1)
+        self.delta, self.end, self.dropout, self.mixing = delta, task.end, dropout, mixing
         self.solver, self.kind, self.augmented = solver, solver, augmented
         size = hidden_size + augmented
         self.covariates_in = nn.Linear(task.covariates, covariates_hidden)
@@ -110,28 +94,26 @@ class GRUODEBayes(Forecaster):
                 nn.init.xavier_uniform_(layer.weight)
                 nn.init.constant_(layer.bias, BIAS)
 
-    def forward(self, observations: Observations, masks: Masks | None = None) -> Filtered:
-        """Predictions right before and after all observations, none of which may come after `end`; masks of None are
-        drawn when training."""
-        way, masks = self.path(self.accepted(observations)), self.masks(observations) if masks is None else masks
-        passed = self._passed(observations, masks, way.steps, way.steps[-1] if way.steps else 0)
-        return Filtered(passed.before, self.p(passed.after, masks.after), passed.norms, observations.size)
+    def forward(self, observations: Observations) -> Filtered:
+        """Predictions right before and after all observations, none of which may come after the end."""
+        way = self.path(self.accepted(observations))
+        masks = self.masks(observations, way)
+        before, after, norms, _ = self._passed(observations, masks, way.steps[:-1])
+        return Filtered(before, self.p(after, masks.after), norms)
 
     def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
         """(loss before the jumps + mixing * loss after them) / batch, in nats per series."""
         first = negative_log_likelihood(filtered.before, observations.values, observations.mask)
         second = divergence(filtered.after, observations.values, observations.mask)
-        return (first + self.mixing * second) / filtered.size
+        return (first + self.mixing * second) / observations.size
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
         """p, (N, 2 D), mean and logvar, of these series, (N,) int64, at the times of the path next to these, (N,).
         Nothing is dropped, whether training or not."""
         way = self.path(self.accepted(observations, times))
-        wanted, which = np.unique(way.states_at(times), return_inverse=True)
-        passed = self._passed(observations, Masks(), way.steps, way.last, wanted.tolist())
-        if not len(wanted):
-            return self.p(passed.after[:0])
-        return self.p(torch.stack(passed.wanted)[torch.as_tensor(which).to(series.device), series])
+        wanted, which = np.unique(np.append(way.states_at(times), 0), return_inverse=True)  # there is at least one
+        *_, states = self._passed(observations, Masks(), way.steps, wanted.tolist())
+        return self.p(torch.stack(states)[torch.as_tensor(which[:-1]).to(series.device), series])
 
     def p(self, h: Tensor, mask: Tensor | None = None) -> Tensor:
         """Mean and logvar, (..., 2 D), of h, (..., d)."""
@@ -144,7 +126,7 @@ class GRUODEBayes(Forecaster):
             raise ValueError(f"an observation at {times[-1]} lies after the end, {self.end}")
         return path(times, self.delta, self.end, self.kind)
 
-    def masks(self, observations: Observations) -> Masks:
+    def masks(self, observations: Observations, way: Path) -> Masks:
         """Masks drawn from torch's generator; none where nothing is dropped.
 
         p(t) of the whole batch is redrawn after each step and at each union time: where neither came between two
@@ -155,9 +137,8 @@ class GRUODEBayes(Forecaster):
         like, rows = observations.values, len(observations.values)
         of_start = self._drawn(like.new_empty(observations.size, self.covariates_in.out_features))
         before, after = (self._drawn(like.new_empty(rows, self.p_in.out_features)) for _ in range(2))
-        union = observations.rows_of_times()
-        passed = torch.as_tensor(self.path(observations).passed)[union].to(like.device)
-        union, series = union.to(like.device), observations.series
+        union, series = observations.rows_of_times().to(like.device), observations.series
+        passed = torch.as_tensor(way.passed).to(like.device)[union]
         order = torch.sort(series, stable=True).indices
         earlier, later = order[:-1], order[1:]
         same = (series[earlier] == series[later]) & (passed[earlier] == passed[later])
@@ -176,39 +157,40 @@ class GRUODEBayes(Forecaster):
         return functional.pad(h, (0, self.augmented))
 
     def _passed(
-        self, observations: Observations, masks: Masks, jumps: list[int], steps: int, wanted: Sequence[int] = ()
-    ) -> Passed:
-        """The way of the state through this many steps; state k is that after k events, which are steps and jumps."""
+        self, observations: Observations, masks: Masks, ends: list[int], wanted: Sequence[int] = ()
+    ) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
+        """The way of the state: `before` as in `Filtered`; the state of each row's series after its jump, (R, d);
+        `norms`; the states that are wanted, (batch, d) each.
+
+        Args:
+            ends: the steps before each jump, all of them together, and those before the end where it is gone to.
+            wanted: numbers of states; state k is that after k events, which are steps and jumps.
+        """
         counts: list[int] = observations.offsets.diff().numpy().tolist()
         rows = [torch.split(part, counts) for part in (observations.series, observations.values, observations.mask)]
         drops = [None] * len(counts) if masks.before is None else torch.split(masks.before, counts)
         each = list(zip(*rows, drops, strict=True))
         preparing, gates = self.jump.preparing_matrix(), [dynamics.gates() for dynamics in self._dynamics()]
         before, after, norms = list[Tensor](), list[Tensor](), list[Tensor]()
-        states, chosen = list[Tensor | None](), set(wanted)
-
-        def flow(state: State, first: int, end: int) -> State:
-            for _ in range(first, end):
-                state = self._stepped(*state, gates)
-                states.append(state[0] if len(states) in chosen else None)
-            return state
-
-        def jump(state: State, number: int) -> State:
-            (h, a), (series, values, mask, drop) = state, each[number]
-            jumping = take(h, series)
-            before.append(self.p(jumping, drop))
-            after.append(self.jump(jumping, before[-1], values, mask, preparing))
-            h = put(h, series, after[-1])  # a series has one row at a time
-            states.append(h if len(states) in chosen else None)
-            return h, self._attention_after_jump(h, a, norms)
-
         h = self._start(observations, masks.start)
-        states.append(h if 0 in chosen else None)
-        encode((h, self._initial_attention(h)), jumps, steps, flow, jump)
+        a, states, chosen, done = self._initial_attention(h), [h if 0 in wanted else None], set(wanted), 0
+        for end, at_once in zip(ends, [*each, None], strict=False):
+            for _ in range(done, end):
+                h, a = self._stepped(h, a, gates)
+                states.append(h if len(states) in chosen else None)
+            done = end
+            if at_once is not None:
+                series, values, mask, drop = at_once
+                jumping = take(h, series)
+                before.append(self.p(jumping, drop))
+                after.append(self.jump(jumping, before[-1], values, mask, preparing))
+                h = put(h, series, after[-1])  # a series has one row at a time
+                states.append(h if len(states) in chosen else None)
+                a = self._attention_after_jump(h, a, norms)
         before.append(h.new_empty(0, self.p_out.out_features))
         after.append(h[:0])
         found = [state for state in states if state is not None]
-        return Passed(torch.cat(before), torch.cat(after), found, torch.stack(norms) if norms else h.new_empty(0))
+        return torch.cat(before), torch.cat(after), torch.stack(norms) if norms else h.new_empty(0), found
 
     def _dynamics(self) -> list[GRUODE]:
         """The dynamics of h, and of the attention where that evolves."""

@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.encode import gru_step
+from hidden_dynamics.models.gru import gru_step
 
 NOISE = 0.01  # standard deviation of an observation, in units of the data
 
@@ -29,22 +29,15 @@ class GRUODE(nn.Module):
         for weight in self.parameters():
             nn.init.xavier_uniform_(weight)
 
-    def forward(self, t: Tensor | None, h: Tensor) -> Tensor:
-        """dh/dt of h, (..., size), at any time."""
-        return self.rate(h, self.gates())
-
     def gates(self) -> Tensor:
         """[W_r; W_z]^T, made once for many evaluations."""
         return torch.cat([self.reset, self.update]).t()
 
     def rate(self, h: Tensor, gates: Tensor) -> Tensor:
-        """dh/dt, given `gates()`."""
+        """dh/dt of h, (..., size), at any time, given `gates()`."""
         r, z = torch.sigmoid(h @ gates).chunk(2, -1)
         difference = torch.tanh((r * h) @ self.candidate.t()) - h
         return torch.addcmul(difference, z, difference, value=-1)
-
-    def extra_repr(self) -> str:
-        return f"{self.size}"
 
 
 class BayesJump(nn.Module):
@@ -59,14 +52,13 @@ class BayesJump(nn.Module):
 
     def __init__(self, features: int, size: int, prep: int):
         super().__init__()
-        self.features, self.size, self.prep = features, size, prep
+        self.features = features
         self.weight = nn.Parameter(math.sqrt(2 / (4 + prep)) * torch.randn(features, 4, prep))
         self.bias = nn.Parameter(torch.full((features, prep), 0.1))
         self.gru = nn.GRUCell(features * prep, size)
 
-    def forward(self, h: Tensor, p: Tensor, values: Tensor, mask: Tensor, preparing: Tensor | None = None) -> Tensor:
-        """h+, (rows, size), of h before; values are 0 where the mask is. `preparing`: `preparing_matrix()`, if kept."""
-        preparing = self.preparing_matrix() if preparing is None else preparing
+    def forward(self, h: Tensor, p: Tensor, values: Tensor, mask: Tensor, preparing: Tensor) -> Tensor:
+        """h+, (rows, size), of h before; values are 0 where the mask is. `preparing`: `preparing_matrix()`."""
         mean, logvar = (torch.unflatten(p, 1, (2, -1)) * mask.unsqueeze(1)).unbind(1)
         error = (values - mean) * torch.exp(-0.5 * logvar)
         e = torch.relu(torch.cat([mask, values, mean, logvar, error], 1) @ preparing)
@@ -74,13 +66,10 @@ class BayesJump(nn.Module):
 
     def preparing_matrix(self) -> Tensor:
         """The map from [m, m x, m mean, m logvar, m error], (5 D,), to e before the ReLU, which is 0 where m is:
-        (5 D, D prep)."""
+        (5 D, D prep). It is made once for many jumps."""
         each = torch.cat([self.bias.unsqueeze(1), self.weight], 1)  # (D, 5, prep)
         apart = torch.eye(self.features, dtype=each.dtype, device=each.device)
         return torch.einsum("dkp,de->kdep", each, apart).reshape(5 * self.features, -1)
-
-    def extra_repr(self) -> str:
-        return f"{self.features}, {self.size}, prep={self.prep}"
 
 
 def divergence(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ from decimal import Decimal
 import numpy as np
 
 SLACK = 0.001  # what counts as having reached an observation, in steps
-KINDS = ("euler", "once", "still")
 
 
 @dataclass(frozen=True)
@@ -20,15 +19,13 @@ class Path:
     State 0 is the initial one; every step and every jump that is made leads to the next.
 
     Attributes:
-        steps: the Euler steps made before the jump at each of U union times, all of them together.
-        last: steps made in the end, to the end of the time.
+        steps: the Euler steps made before the jump at each of U union times, and to the end, all of them together.
         passed: (U,) int64, the steps before each jump, made or not: where two are alike, no time passed between.
         times: (events,) float32, the distinct times at which there is a state, ascending, to as many decimals as delta.
         states: (events,) int64, the state at each, the first where there are several: before the jump.
     """
 
     steps: list[int]
-    last: int
     passed: np.ndarray
     times: np.ndarray
     states: np.ndarray
@@ -42,7 +39,7 @@ class Path:
         return self.states[np.where(later, after, before)]
 
 
-def path(observed: np.ndarray, delta: float, end: float, kind: str = "euler") -> Path:
+def path(observed: np.ndarray, delta: float, end: float, kind: str) -> Path:
     """The path over union times, (U,) float64, ascending, by steps of `delta`, to the grid's first time from `end` on.
 
     Args:
@@ -67,4 +64,4 @@ def path(observed: np.ndarray, delta: float, end: float, kind: str = "euler") ->
     table = np.array(events)
     decimals = -int(Decimal(str(delta)).as_tuple().exponent)
     times, first = np.unique(np.around(table[:, 0], decimals).astype(np.float32), return_index=True)
-    return Path(steps[1:-1], steps[-1], np.array(passed[1:-1], np.int64), times, table[first, 1].astype(np.int64))
+    return Path(steps[1:], np.array(passed[1:-1], np.int64), times, table[first, 1].astype(np.int64))

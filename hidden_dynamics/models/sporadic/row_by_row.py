@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import Share
+from hidden_dynamics.models.choices import Share, number
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
 from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
@@ -20,9 +20,7 @@ class Readout(nn.Module):
 
     def __init__(self, inputs: int, hidden_size: int, features: int, dropout: float):
         super().__init__()
-        if not 0 <= dropout < 1:
-            raise ValueError(f"the dropout must be from 0 to below 1, not {dropout}")
-        self.dropout = dropout
+        self.dropout = number("dropout", dropout, 0, below=1)
         self.hidden, self.out = nn.Linear(inputs, hidden_size), nn.Linear(hidden_size, 2 * features)
 
     def forward(self, x: Tensor, drop: bool) -> Tensor:

@@ -1,7 +1,5 @@
 """Sequential VAE: the deep Kalman filter (Krishnan, Shalit and Sontag 2015), with the networks of their 2017 paper."""
 
-from typing import NamedTuple
-
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -47,18 +45,6 @@ class Transition(nn.Module):
         return Gaussian(mean, _std(self.spread(torch.relu(proposed))))
 
 
-class Chain(NamedTuple):
-    """The latent states of a batch.
-
-    Attributes:
-        z: (batch, S + 1, size), samples of z_0 to z_S or the means in their place; z_0 is a parameter.
-        q: of z_1 to z_S, (batch, S, size), each given the z before.
-    """
-
-    z: Tensor
-    q: Gaussian
-
-
 class SequentialVAE(Variational):
     """z_k follows z_{k-1} by `Transition`; row k is read from z_k; q(z_k | z_{k-1}, x_k, x_{k+1}, ...) is structured:
 
@@ -99,8 +85,9 @@ class SequentialVAE(Variational):
         places = batch.at(series, torch.as_tensor(times).to(series.device, torch.float64))
         return self.readout(self.transition(z[series, places.rows], places.elapsed).mean, drop=False)
 
-    def chain(self, batch: Padded, draw: bool) -> Chain:
-        """The latent states, row after row, with one sample each, or with the means."""
+    def chain(self, batch: Padded, draw: bool) -> tuple[Tensor, Gaussian]:
+        """z_0 to z_S, (batch, S + 1, size), row after row, with one sample each, or with the means; and q of z_1
+        to z_S, (batch, S, size), each given the z before."""
         rows = torch.cat([batch.values, batch.mask, batch.gaps().unsqueeze(2)], 2)
         later = self.later(rows, batch.lengths)
         noise = torch.randn_like(later) if draw else torch.zeros_like(later)
@@ -110,4 +97,4 @@ class SequentialVAE(Variational):
             mean, spread = parameters[-1].chunk(2, 1)
             z.append(mean + _std(spread) * drawn)
         mean, spread = torch.stack(parameters, 1).chunk(2, 2)
-        return Chain(torch.stack(z, 1), Gaussian(mean, _std(spread)))
+        return torch.stack(z, 1), Gaussian(mean, _std(spread))
