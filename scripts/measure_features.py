@@ -34,7 +34,7 @@ def main() -> None:
     given = parser(__doc__, "--artifact", "--config", "--device", "--threads").parse_args()
     configuration = load(parse_settings(given.config))
     artifact = artifact_named(configuration, given.artifact, "--artifact")
-    if artifact.measured != "features":
+    if not isinstance(artifact, Featured):
         raise UserError(f"{artifact.name} shows no measured features (its kind is {artifact.settings.kind}).")
     device = devices.choose(given.device or configuration.device_of(artifact.runs[0].task))
     devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
