@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.artifacts.kinds.silhouette_table import Featured
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.feature_measurement import measure
