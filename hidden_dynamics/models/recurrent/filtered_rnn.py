@@ -7,7 +7,7 @@ too small. So inputs and states are checked before: their shapes, types and devi
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +30,19 @@ from hidden_dynamics.models.recurrent.state import (
 Sequences = TypeVar("Sequences", Tensor, PackedSequence)
 S = TypeVar("S", bound=FilteredState)
 Start = Tensor | tuple[Tensor, ...] | list[Tensor]
+
+
+class Options(TypedDict, total=False):
+    """The arguments of every cell after its layers, as of `nn.LSTM`, and `backend`."""
+
+    bias: bool
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
+    proj_size: int
+    device: torch.device | str | int | None
+    dtype: torch.dtype | None
+    backend: Literal["fused", "reference"]
 
 
 class FilteredRNN(nn.Module, Generic[S]):
@@ -110,7 +123,11 @@ class FilteredRNN(nn.Module, Generic[S]):
         def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None: ...
         def reset_parameters(self) -> None: ...
 
-    def forward(self, input: Any, hx: Start | None = None) -> tuple[Any, S]:
+    @overload
+    def forward(self, input: Tensor, hx: Start | None = None) -> tuple[Tensor, S]: ...
+    @overload
+    def forward(self, input: PackedSequence, hx: Start | None = None) -> tuple[PackedSequence, S]: ...
+    def forward(self, input: Tensor | PackedSequence, hx: Start | None = None) -> tuple[Tensor | PackedSequence, S]:
         """Run sequences, or a segment of them. Under autocast, in the weights' own type.
 
         Args:

@@ -11,7 +11,7 @@ This is the LSTM with a forget gate, which the released code and the paper's App
 
 import functools
 import warnings
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from hidden_dynamics.models.choices import Positive, Share, Whole, number, one_of
 from hidden_dynamics.models.momentum.filters import Adam, Identity, InputFilter, Momentum, Nesterov, RMSProp, like
 from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
-from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, in_segments
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, Options, in_segments
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.state import Direction, FilteredState, check_weights, map_tensors
 
@@ -32,6 +32,13 @@ warnings.filterwarnings("ignore", "RNN module weights are not part of single con
 
 class LSTMState(FilteredState):
     """The pair (h, c) as `nn.LSTM` has it, that also carries the filter's state: see `FilteredState`."""
+
+
+class LSTMOptions(Options, total=False):
+    """The arguments of every LSTM after its layers."""
+
+    forget_bias: float
+    forget_fill: Literal["both", "once"]
 
 
 class LSTM(FilteredRNN[LSTMState]):
@@ -187,8 +194,18 @@ class MomentumLSTM(LSTM):
         learn: train both, see `Momentum`.
     """
 
-    def __init__(self, *layers: Any, mu: Share, s: Positive, learn: bool = False, **options: Any):
-        super().__init__(*layers, filter=Momentum(mu, s, learn), **options)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        mu: Share,
+        s: Positive,
+        learn: bool = False,
+        **options: Unpack[LSTMOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Momentum(mu, s, learn), **options)
 
 
 class AdamLSTM(LSTM):
@@ -201,8 +218,19 @@ class AdamLSTM(LSTM):
         eps: see `Adam`.
     """
 
-    def __init__(self, *layers: Any, mu: Share, s: Positive, beta: Share, eps: Positive = 1e-8, **options: Any):
-        super().__init__(*layers, filter=Adam(mu, s, beta, eps), **options)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        mu: Share,
+        s: Positive,
+        beta: Share,
+        eps: Positive = 1e-8,
+        **options: Unpack[LSTMOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Adam(mu, s, beta, eps), **options)
 
 
 class RMSPropLSTM(LSTM):
@@ -214,8 +242,18 @@ class RMSPropLSTM(LSTM):
         eps: see `Adam`.
     """
 
-    def __init__(self, *layers: Any, s: Positive, beta: Share, eps: Positive = 1e-8, **options: Any):
-        super().__init__(*layers, filter=RMSProp(s, beta, eps), **options)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        s: Positive,
+        beta: Share,
+        eps: Positive = 1e-8,
+        **options: Unpack[LSTMOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=RMSProp(s, beta, eps), **options)
 
 
 class NAGLSTM(LSTM):
@@ -225,8 +263,16 @@ class NAGLSTM(LSTM):
         s: step size, above 0.
     """
 
-    def __init__(self, *layers: Any, s: Positive, **options: Any):
-        super().__init__(*layers, filter=Nesterov(s), **options)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        s: Positive,
+        **options: Unpack[LSTMOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Nesterov(s), **options)
 
 
 class SRLSTM(LSTM):
@@ -247,17 +293,20 @@ class SRLSTM(LSTM):
 
     def __init__(
         self,
-        *layers: Any,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
         s: Positive,
         restart: Whole | None = None,
         phase: int = 0,
         cell: Literal["filter", "look_ahead"] = "filter",
-        **options: Any,
+        **options: Unpack[LSTMOptions],
     ):
         one_of("cell", cell, ("filter", "look_ahead"))
         if cell == "look_ahead" and options.setdefault("backend", "reference") != "reference":
             raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
-        super().__init__(*layers, filter=Nesterov(s, restart, phase), **options)
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Nesterov(s, restart, phase), **options)
         self.cell = cell
 
     def filtered(self, index: int = 0) -> tuple[str, int]:

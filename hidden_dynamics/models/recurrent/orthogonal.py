@@ -9,14 +9,14 @@ With y the filtered input, Q orthogonal and h_0 = 0:
 MomentumRNN, Section 3.1; W has no bias (facts of the released code, Section 1).
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import Positive, Share, Whole
 from hidden_dynamics.models.momentum.filters import Adam, InputFilter, Momentum, Nesterov, RMSProp, like
-from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, Options
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.state import Direction, FilteredState, Matrix, check_weights
@@ -31,6 +31,13 @@ class OrthogonalState(FilteredState):
     def h(self) -> Tensor:
         """(layers * directions, batch, hidden_size)."""
         return self[0]
+
+
+class OrthogonalOptions(Options, total=False):
+    """The arguments of every orthogonal RNN after its layers."""
+
+    K: int | float | str
+    initialisation: Literal["cayley", "henaff"]
 
 
 class DTRIV(FilteredRNN[OrthogonalState]):
@@ -157,8 +164,18 @@ class MomentumDTRIV(DTRIV):
         mu, s, learn: of `Momentum`; the paper has mu = s = 0.3 on PMNIST (N = 512).
     """
 
-    def __init__(self, *layers: Any, mu: Share, s: Positive, learn: bool = False, **options: Any):
-        super().__init__(*layers, filter=Momentum(mu, s, learn), **options)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        mu: Share,
+        s: Positive,
+        learn: bool = False,
+        **options: Unpack[OrthogonalOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Momentum(mu, s, learn), **options)
 
 
 class AdamDTRIV(DTRIV):
@@ -168,8 +185,19 @@ class AdamDTRIV(DTRIV):
         mu, s, beta, eps: of `Adam`; the paper has mu = s = 0.3 and beta = 0.8 on PMNIST (N = 512).
     """
 
-    def __init__(self, *layers: Any, mu: Share, s: Positive, beta: Share, eps: Positive = 1e-8, **options: Any):
-        super().__init__(*layers, filter=Adam(mu, s, beta, eps), **options)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        mu: Share,
+        s: Positive,
+        beta: Share,
+        eps: Positive = 1e-8,
+        **options: Unpack[OrthogonalOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Adam(mu, s, beta, eps), **options)
 
 
 class RMSPropDTRIV(DTRIV):
@@ -179,8 +207,18 @@ class RMSPropDTRIV(DTRIV):
         s, beta, eps: of `Adam`; the paper has s = 0.3 and beta = 0.9 on PMNIST (N = 512).
     """
 
-    def __init__(self, *layers: Any, s: Positive, beta: Share, eps: Positive = 1e-8, **options: Any):
-        super().__init__(*layers, filter=RMSProp(s, beta, eps), **options)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        s: Positive,
+        beta: Share,
+        eps: Positive = 1e-8,
+        **options: Unpack[OrthogonalOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=RMSProp(s, beta, eps), **options)
 
 
 class SRDTRIV(DTRIV):
@@ -190,8 +228,18 @@ class SRDTRIV(DTRIV):
         s, restart, phase: of `Nesterov`; the paper has s = 0.3 and restart = 2 on PMNIST (N = 512).
     """
 
-    def __init__(self, *layers: Any, s: Positive, restart: Whole | None = None, phase: int = 0, **options: Any):
-        super().__init__(*layers, filter=Nesterov(s, restart, phase), **options)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *others: Any,
+        s: Positive,
+        restart: Whole | None = None,
+        phase: int = 0,
+        **options: Unpack[OrthogonalOptions],
+    ):
+        super().__init__(input_size, hidden_size, num_layers, *others, filter=Nesterov(s, restart, phase), **options)
 
 
 def _record_norm(h: Tensor, norm: Tensor) -> None:
