@@ -67,4 +67,5 @@ def test_packages_are_found_in_the_wheels_of_a_folder(monkeypatch, tmp_path):
 @pytest.mark.parametrize("part", ["accuracy", "steps"])
 def test_a_part_runs_on_a_gpu(part, monkeypatch, tmp_path):
     assert called(monkeypatch, tmp_path, "--small", "--within", part) == 0
-    assert all(row.get("ok", row.get("repeats")) for row in rows(tmp_path / f"{part}.jsonl"))
+    found = rows(tmp_path / f"{part}.jsonl")
+    assert found and all(row.get("ok", row.get("repeats", False) is not False) for row in found)  # None: a slow machine

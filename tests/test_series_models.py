@@ -253,7 +253,7 @@ def test_the_deep_kalman_filters_bound_is_that_of_its_chain():
 
 def test_the_deep_kalman_filter_forecasts_by_the_transition_from_the_last_mean():
     network, batch = made("sequential_vae"), whole(drawn(5))
-    z = network.chain(padded(batch), draw=False).z
+    z, _ = network.chain(padded(batch), draw=False)
     last = z[torch.arange(SERIES), padded(batch).lengths]
     gap = 6.5 - torch.stack([each[-1][0] if each else torch.zeros(()).double() for each in row_lists(batch)])
     expected = torch.stack([plain_readout(network, each) for each in network.transition(last, gap).mean])

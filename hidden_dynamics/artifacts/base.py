@@ -96,8 +96,8 @@ class Artifact(ABC):
     def draw(self, evidence: Evidence) -> "Table | Page":
         """The table or figure of its evidence, by `draw(artifact, evidence)` of its kind's module.
 
-        That stands beside the class and is sought by the module's name, so that what only lists artifacts is not made
-        again where a drawing changes. A figure is drawn in the style of all figures.
+        That, and the style of all figures, are sought by their modules' names, so that what only lists artifacts is not
+        made again where a drawing changes.
 
         Raises:
             UserError: a file is missing, damaged, or of something else.
@@ -105,9 +105,7 @@ class Artifact(ABC):
         draw = importlib.import_module(type(self).__module__).draw
         if self.form == "table":
             return draw(self, evidence)
-        from hidden_dynamics.artifacts import sheet  # which imports this module
-
-        with sheet.style():
+        with importlib.import_module("hidden_dynamics.artifacts.sheet").style():
             return draw(self, evidence)
 
     def evidence(self, root: Path) -> Evidence:
