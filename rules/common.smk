@@ -60,9 +60,7 @@ LIGHT = dict(mem_mb=1000, runtime=30)  # of a step that neither trains nor measu
 SUMMARIES = [PATHS.all_runs, PATHS.statistics, PATHS.comparisons]
 KINDS = sorted({f"{type(artifact).__module__}.{type(artifact).__name__}" for artifact in ARTIFACTS.values()})
 PRINTED = sorted(path for path in (HERE / "published").rglob("*") if path.suffix in (".yaml", ".csv"))
-PUBLISHED = [
-    str(path) for path in PRINTED if path.stem != "claims"
-]  # what tables and figures show
+PUBLISHED = [str(path) for path in PRINTED if path.stem != "claims"]  # what tables and figures show
 PYTHON = in_a_command(f"python {shlex.quote(str(HERE / 'scripts'))}")  # of a script: f"{PYTHON}/render.py"
 SOON = 50  # priority: as soon as it can be made; jobs that are ready and wait cost the scheduler time
 TIME_LIMIT = min(SCALE.runtime, SETTINGS.time_limit or SCALE.runtime)
