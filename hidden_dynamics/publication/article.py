@@ -35,7 +35,7 @@ FIGURES = {  # by the section that they follow
 }
 MORTALITY = ("tables/acenode_table7.md", "tables/acenode_splits.md")
 TITLE = "[Re] MomentumRNN and ACE-NODE: which of their claims hold?"
-SUMMARY = "In five sentences"
+SUMMARY = "In short"
 CHANGE = re.compile(r"^\| \d+(?:st|nd|rd|th)\b", re.MULTILINE)  # a line of the table of changes begins with its day
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)([^)]+)\)")
 
