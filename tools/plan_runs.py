@@ -72,6 +72,7 @@ class Block(NamedTuple):
 BLOCKS = [  # A8 and M6b first: see the plan's changes
     Block("A8", "physionet_extrapolation", ["latent_ode", "ace_latent_ode"], 20),
     Block("M6b", "adding", CELLS, 128, 20),  # of 100 iterations
+    Block("M6b-s", "adding", ["scaled_lstm"], 128, 20),  # after M6b had been seen: exploratory
     Block("A1-A3", "physionet_splits", ["latent_ode", "ace_latent_ode", "ode_rnn", "rnn_impute", "rnn_gru_d"], 20),
     Block("M1", "pmnist", ["lstm", "momentum_lstm"], 128, 13),
     Block("M6a", "copying_1k", CELLS, 190, 2000),  # of one
