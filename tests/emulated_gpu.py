@@ -28,8 +28,6 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from hidden_dynamics.models.recurrent import cuda_graphs
-
 MARK = "_emulated"  # on a torch.UntypedStorage: GPU or FREE; without it, it is on the CPU
 GPU, FREE = 0, -1  # FREE: made by C++ of no other tensor
 CUDA = torch.device("cuda", 0)
@@ -429,7 +427,6 @@ def patch_cuda(patches: pytest.MonkeyPatch, emulation: Emulation) -> None:
     instead |= {"is_initialized": lambda: True, "_lazy_init": lambda: None}
     instead |= {"synchronize": lambda device=None: emulation.wait("synchronize()"), "empty_cache": lambda: None}
     instead |= {"get_rng_state": lambda device=None: emulation.generator.clone(), "set_rng_state": set_state}
-    instead |= {"manual_seed": seed, "manual_seed_all": seed, "is_current_stream_capturing": lambda: False}
+    instead |= {"manual_seed": seed, "manual_seed_all": seed}
     for name, value in instead.items():
         patches.setattr(torch.cuda, name, value)
-    patches.setattr(cuda_graphs, "USES", float("inf"))  # there is nothing to be gained

@@ -164,7 +164,7 @@ WRONG = {
     "svhn": [{"side": 9}],
     "cifar10": [{"side": 9}],
     "ptb": [{"words": 0}, {"words": 929_590}],
-    "python_topics": [{"vocabulary": 2}, {"vocabulary": 1e3}, {"vocabulary": 100_000}],
+    "invented_text": [{"vocabulary": 0}, {"vocabulary": 1e3}, {"train": 0}],
     "synthetic_speech": [{"train": 0}, {"shortest": 0}, {"longest": 299}, {"longest": 1.5}],
     "ornstein_uhlenbeck": [
         *[{"series": 0}, {"series": 1.5}, {"rate": 11}, {"rate": 0.001}, {"until": 30.0}, {"speeds": [1.0]}],
@@ -179,7 +179,7 @@ WRONG = {
 SHIPPED = {name: {} for name in load_datasets()} | {
     "copying": COPYING,
     "adding": ADDING,
-    "python_topics": {"vocabulary": 500},
+    "invented_text": {"train": 60, "validation": 20, "test": 30, "vocabulary": 50},
     "synthetic_speech": {"train": 6, "validation": 2, "test": 3, "shortest": 300, "longest": 700},
 }
 

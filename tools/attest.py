@@ -256,7 +256,7 @@ def _arrays(dataset: str, settings: Mapping[str, Any], batch: int, demo: bool) -
         levels = {"levels": np.array(16 if dataset == "digits" else 255, np.float32)}
         pixels = {f"{part}_images": random.integers(0, 17, (n, *shape), np.uint8) for part, n in sizes.items()}
         return levels | pixels | {f"{part}_labels": random.integers(0, 10, n, np.uint8) for part, n in sizes.items()}
-    if dataset in ("ptb", "python_topics"):
+    if dataset in ("ptb", "invented_text"):
         words = 10000 if dataset == "ptb" else settings["vocabulary"]
         sizes = {"train": batch * (64 if demo else 150), "validation": 1200, "test": 400}
         texts = {part: random.integers(0, words, n, np.int32) for part, n in sizes.items()}

@@ -75,6 +75,7 @@ class Words(Entry):
     validation: Whole
     test: Whole
     vocabulary: Whole
+    seed: Seed = 0
 
     def drawn(self, random: np.random.Generator) -> Arrays:
         arrays = Arrays(vocabulary=np.array([f"word{number}" for number in range(self.vocabulary)]))

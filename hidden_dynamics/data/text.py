@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 END = "<eos>"  # closes every line
-UNKNOWN = "<unk>"  # stands for a rare word
 SPLITS = ("train", "validation", "test")
 
 Line = Sequence[str]
@@ -16,11 +15,6 @@ def read_lines(path: str | Path) -> list[list[str]]:
     """The words of each line of a file; a line without words counts too."""
     content = Path(path).read_text(encoding="utf-8")
     return [line.split() for line in content.removesuffix("\n").split("\n")]
-
-
-def rare_to_unknown(lines: Sequence[Line], known: set[str]) -> list[list[str]]:
-    """The lines with <unk> for every word that is not known."""
-    return [[word if word in known else UNKNOWN for word in line] for line in lines]
 
 
 def number(splits: Mapping[str, Sequence[Line]]) -> dict[str, np.ndarray]:

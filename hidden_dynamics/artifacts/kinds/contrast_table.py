@@ -1,6 +1,7 @@
 """A table of what momentum adds to the scale of the input: a plain core, its control with mu = 0, and the filter.
 
-What s does is the lead of the control over the plain core; what momentum adds, that of the filter over its control.
+The control's lead over the plain core is what s does, in Adam's rows s and beta; the filter's over its control, what
+momentum adds.
 """
 
 import math
@@ -27,7 +28,7 @@ LEADS = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # of the
 Test = tuple[Case, Case, str]  # the first over the second, by a metric
 Leads = Mapping[str, tuple[Comparison | None, float]]  # by name, with Holm's p
 Core = tuple[Case, str]  # without a filter, and the metric: its tests are one family
-HEADINGS = {"s": "What s does (95 %), p [Holm’s]", "momentum": "What μ adds (95 %), p [Holm’s]"}
+HEADINGS = {"s": "What the control does (95 %), p [Holm’s]", "momentum": "What μ adds (95 %), p [Holm’s]"}
 
 
 class Contrasts(Entry):

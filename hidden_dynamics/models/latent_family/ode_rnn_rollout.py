@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.latent_family.lockstep import Gaps, Lockstep, lockstep
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.unique_indices import plain_kernels
 
 sigmoid_backward, tanh_backward = torch.ops.aten.sigmoid_backward.default, torch.ops.aten.tanh_backward.default
 
@@ -67,7 +66,7 @@ class _Rollout(torch.autograd.Function):
         if run.kept:
             ctx.run = run
             ctx.save_for_backward(*weights)  # none may change meanwhile
-        with plain_kernels(weights[0].device), torch.inference_mode():
+        with torch.inference_mode():
             state, left, after = run.forward(weights)
         return state.clone(), left.clone(), after.clone()  # autograd takes no tensors of that mode
 
@@ -80,7 +79,7 @@ class _Rollout(torch.autograd.Function):
         if run is None:
             raise RuntimeError("this rollout's backward frees its memory: run it once per forward (no retain_graph)")
         ctx.run = None
-        with plain_kernels(d_state.device), torch.inference_mode():
+        with torch.inference_mode():
             gradients = run.backward(weights, d_state.clone(), d_left, d_after)
         return None, *(gradient.clone() for gradient in gradients)
 

@@ -16,7 +16,6 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from hidden_dynamics.models.recurrent.cuda_graphs import replayed
 from hidden_dynamics.models.transformed import is_transformed
 
 where_nonzero = torch.ops.aten.hardshrink_backward.grad_input  # of (gradient, h, 0): the gradient where h is not 0
@@ -50,7 +49,7 @@ def modrelu_rnn(
 class _ModreluRNN(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor, norms: Tensor | None):
-        replayed(_run, y, matrix, bias, h0, written=[0])
+        _run(y, matrix, bias, h0)
         ctx.mark_dirty(y)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(y, matrix, h0)
@@ -63,15 +62,14 @@ class _ModreluRNN(torch.autograd.Function):
         h, matrix, h0 = ctx.saved_tensors
         if torch.is_grad_enabled():
             return *_double_backward(h, matrix, h0, dh, dh_end, ctx.norms), None
-        written = [] if ctx.norms is None else [4]
-        dz, d_bias, dh0 = replayed(_run_back, h, matrix, dh, dh_end, ctx.norms, written=written)
+        dz, d_bias, dh0 = _run_back(h, matrix, dh, dh_end, ctx.norms)
         d_matrix = h0.t() @ dz[0]
         if h.shape[0] > 1:
             d_matrix.addmm_(h[:-1].flatten(0, 1).t(), dz[1:].flatten(0, 1))
         return dz, d_matrix, d_bias, dh0, None
 
 
-def _run(y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor) -> tuple[()]:
+def _run(y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor) -> None:
     """The steps, in place: y becomes h."""
     h, sign, size = h0, torch.empty_like(h0), torch.empty_like(h0)
     for z in y.unbind():  # views are made once: an indexing in the loop costs a good part of what an operation does
@@ -79,7 +77,6 @@ def _run(y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor) -> tuple[()]:
         torch.sign(z, out=sign)
         torch.addcmul(bias, z, sign, out=size).relu_()
         h = torch.mul(size, sign, out=z)
-    return ()
 
 
 def _run_back(

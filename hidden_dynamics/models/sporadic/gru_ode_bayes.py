@@ -14,7 +14,6 @@ from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE, BayesJump, divergence
 from hidden_dynamics.models.sporadic.path import Path, path
-from hidden_dynamics.models.unique_indices import put, take
 
 BIAS = 0.05  # of every linear map, at first
 State = tuple[Tensor, Tensor | None]  # h, and the attention where there is one
@@ -181,10 +180,10 @@ class GRUODEBayes(Forecaster):
             done = end
             if at_once is not None:
                 series, values, mask, drop = at_once
-                jumping = take(h, series)
+                jumping = h.index_select(0, series)
                 before.append(self.p(jumping, drop))
                 after.append(self.jump(jumping, before[-1], values, mask, preparing))
-                h = put(h, series, after[-1])  # a series has one row at a time
+                h = h.index_copy(0, series, after[-1])  # a series has one row at a time
                 states.append(h if len(states) in chosen else None)
                 a = self._attention_after_jump(h, a, norms)
         before.append(h.new_empty(0, self.p_out.out_features))
