@@ -43,8 +43,6 @@ def main() -> None:
         if given.draw.exists():
             raise UserError(f"{given.draw} is there: name a directory that is not.", file=given.draw)
         put_all_back(publication, given.draw)
-        for reason in publication.unreadable.values():
-            print(f"Not drawn: {reason}")
         draw_all(publication.configuration, given.draw)
         return
     settings = given.config or json.dumps(settings_of(publication.configuration))

@@ -427,6 +427,6 @@ def patch_cuda(patches: pytest.MonkeyPatch, emulation: Emulation) -> None:
     instead |= {"is_initialized": lambda: True, "_lazy_init": lambda: None}
     instead |= {"synchronize": lambda device=None: emulation.wait("synchronize()"), "empty_cache": lambda: None}
     instead |= {"get_rng_state": lambda device=None: emulation.generator.clone(), "set_rng_state": set_state}
-    instead |= {"manual_seed": seed, "manual_seed_all": seed}
+    instead |= {"manual_seed": seed, "manual_seed_all": seed, "is_current_stream_capturing": lambda: False}
     for name, value in instead.items():
         patches.setattr(torch.cuda, name, value)

@@ -1,5 +1,6 @@
 """The language model, its task, and the text in segments: closed forms, and the model as torch's own parts give it."""
 
+import functools
 import math
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ from hidden_dynamics.models.recurrent.lstm import LSTM
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks.language import LanguageModelling, columns
-from hidden_dynamics.tasks.schedule import SegmentSchedule
+from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
 
 CPU = torch.device("cpu")
 WORDS, E, N = 11, 5, 7
@@ -304,6 +305,20 @@ def test_segments_differ_between_epochs_and_seeds_and_are_otherwise_the_same():
 def test_a_text_too_short_for_the_batch_is_refused():
     with pytest.raises(UserError, match="11 words is too short for a batch_size of 4"):
         SegmentSchedule({"epochs": 1, "batch_size": 4}, 11, 70, 0)
+
+
+OF_EXAMPLES, OF_A_TEXT = (
+    functools.partial(Schedule, train_size=30),
+    functools.partial(SegmentSchedule, words=400, bptt=10),
+)
+
+
+@pytest.mark.parametrize("schedule", [OF_EXAMPLES, OF_A_TEXT])
+def test_only_data_without_end_have_iterations_per_epoch(schedule):
+    training = {"epochs": 1, "batch_size": 4}
+    assert schedule(training, seed=0).iterations > 1
+    with pytest.raises(UserError, match="training.iterations_per_epoch"):
+        schedule(training | {"iterations_per_epoch": 7}, seed=0)
 
 
 def test_evaluations_may_come_within_an_epoch():

@@ -41,7 +41,6 @@ OTHERS = [  # the task, the key that is set and its value; the key that is named
     *(("mnist", "data.enlarge", "x"), ("physionet", "data.stays", 0)),
     *(("mnist", f"{OPTIMISER}.alpha", "x"), ("mnist", f"{OPTIMISER}.momentum", -1)),
     *(("mnist", f"{OPTIMISER}.aplha", 0.9, OPTIMISER), ("mnist", f"{OPTIMISER}.betas", [0.9, 0.99], OPTIMISER)),
-    *(("mnist", "training.iterations_per_epoch", 7), ("ptb", "training.iterations_per_epoch", 7)),
     ("mnist", "training.rates.drops", [2], "training.rates"),
     ("mnist_ablation", f"{MODEL}.grid.muu", [0.1], f"{MODEL}.hyperparameters.muu"),
 ]

@@ -108,21 +108,6 @@ def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(pub
     assert not (tmp_path / "not drawn").exists()
 
 
-def test_what_the_code_here_cannot_draw_is_named_and_the_rest_is_drawn(copy, published, tmp_path, ended):
-    """Of a published configuration: one artifact is of a kind that is gone; others that claims name are not in it."""
-    parts = unpacked(published.files[CONFIGURATION], PARTS)
-    every = yaml.safe_load(parts["config/artifacts.yaml"])
-    parts["config/artifacts.yaml"] = yaml.safe_dump({TABLE: every[TABLE], "mine_table1": {"kind": "gone"}}).encode()
-    scales = yaml.safe_load(parts["config/scales.yaml"])
-    scales["demo"]["artifacts"] = {}
-    parts["config/scales.yaml"] = yaml.safe_dump({"demo": scales["demo"]}).encode()
-    changed = altered(copy, CONFIGURATION, packed(parts))
-    assert changed.unreadable.keys() == {"mine_table1"}
-    said = ended(restore.main, copy.directory, "--draw", tmp_path / "redrawn")
-    assert said.code == 0 and "mine_table1" in said.out.splitlines()[0]
-    assert (tmp_path / "redrawn/results/demo/index.html").is_file()
-
-
 def altered(copy, path, content, name=None):
     """The publication with this content of a file, by its own digest, and another name of it in the description."""
     (copy.directory / path).write_bytes(content)

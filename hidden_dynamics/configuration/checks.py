@@ -1,21 +1,12 @@
 """Runs held to what their classes take, before the first of them is trained: names of hyperparameters and of settings,
 values whose types their source tells; and to what is used of what is set. The rest is refused where a run begins."""
 
-import ast
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hidden_dynamics.configuration import schema
-from hidden_dynamics.configuration.constructors import (
-    Definition,
-    Types,
-    arguments_of,
-    find,
-    line_of,
-    method,
-    settings_of,
-)
+from hidden_dynamics.configuration.constructors import Types, arguments_of, find, line_of, method, settings_of
 from hidden_dynamics.configuration.entries import closest, merge, typed
 from hidden_dynamics.configuration.loading import Configuration
 from hidden_dynamics.configuration.runs import Run, all_runs
@@ -36,15 +27,6 @@ def check_runs(configuration: Configuration) -> None:
         _check(configuration, run, "settings", spec["task_settings"], constructor and settings_of(constructor[0]))
         prepare = find(f"{configuration.datasets[spec['dataset']].module}.prepare")
         _check(configuration, run, "data", spec["data"], prepare and settings_of(prepare))
-        if "iterations_per_epoch" in spec["training"] and any(map(_has_an_end, task)):
-            text = "it is for data drawn without end: here an epoch is all examples"
-            raise _refused(configuration, run, "training.iterations_per_epoch", text)
-
-
-def _has_an_end(owner: Definition) -> bool:
-    """Whether a class of a task says how many examples an epoch has, or that it is a text."""
-    source = ast.unparse(owner.node)
-    return "self.train_size = " in source or "SegmentSchedule(" in source
 
 
 def _check(configuration: Configuration, run: Run, part: str, given: Mapping[str, Any], taken: Types | None) -> None:

@@ -2,30 +2,11 @@
 length of its training decides."""
 
 import math
-from typing import Any, Literal, NotRequired, TypedDict
-
-
-class Report(TypedDict):
-    metric: str
-    rule: Literal["max", "min", "last"]
-
-
-class Averaging(TypedDict):
-    metric: str
-    nonmonotone: int
-
-
-class Rates(TypedDict, total=False):
-    drops: list[int]
-    factor: float
-    scale: float
-    until: float
-    decay: float
-    floor: float
+from typing import Any, NotRequired, TypedDict
 
 
 class Training(TypedDict):
-    """`schema.Training` as given: what is left out has its default."""
+    """`schema.Training` as given: what is left out has its default. schema.py has the keys of its mappings."""
 
     optimisers: dict[str, dict[str, Any]]
     batch_size: int
@@ -33,14 +14,14 @@ class Training(TypedDict):
     iterations_per_epoch: NotRequired[int]
     evaluate_every: NotRequired[int]
     clip_norm: NotRequired[float | None]
-    averaging: NotRequired[Averaging | None]
+    averaging: NotRequired[dict[str, Any] | None]
     record_gradients: NotRequired[int | None]
     record_predictions: NotRequired[bool]
-    report: Report
+    report: dict[str, str]
     drop_last: NotRequired[bool]
     fixed_batches: NotRequired[bool]
     alternating: NotRequired[bool]
-    rates: NotRequired[Rates]
+    rates: NotRequired[dict[str, Any]]
 
 
 class Spec(TypedDict):

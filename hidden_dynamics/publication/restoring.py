@@ -9,12 +9,11 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from hidden_dynamics.artifacts import artifact_named, load_artifacts
+from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import Configuration, load, read_yaml
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import UserError
@@ -60,27 +59,8 @@ class Publication:
     def configuration(self) -> Configuration:
         """The configuration with which it was made; its results under a root, wherever they were.
 
-        Of its config.yaml the settings that decide results are taken; the others are those that are here. Its artifacts
-        are those that the code here can draw.
+        Of its config.yaml the settings that decide results are taken; the others are those that are here.
         """
-        whole = self._configuration
-        layers = {name: layers for name, layers in whole.artifact_layers.items() if name not in self.unreadable}
-        return replace(whole, artifact_layers=layers)
-
-    @functools.cached_property
-    def unreadable(self) -> dict[str, str]:
-        """The artifacts of its configuration that the code here cannot draw, and why: it has no such kind any more, or
-        other settings of it."""
-        reasons = {}
-        for name in self._configuration.artifacts:
-            try:
-                artifact_named(self._configuration, name)
-            except UserError as error:
-                reasons[name] = str(error)
-        return reasons
-
-    @functools.cached_property
-    def _configuration(self) -> Configuration:
         files = unpacked(self.read(CONFIGURATION), PARTS, self.directory / CONFIGURATION)
         with tempfile.TemporaryDirectory() as place:
             write(Path(place), files)

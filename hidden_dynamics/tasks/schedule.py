@@ -4,10 +4,11 @@ import functools
 import math
 from bisect import bisect_right
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
-from hidden_dynamics.configuration.spec import Rates, Training
+from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
@@ -39,7 +40,7 @@ class Schedule:
     def __init__(self, training: Training, train_size: int | None, seed: int):
         self.batch_size, self.train_size, self.seed = training["batch_size"], train_size, seed
         self.per_epoch = _batches(training, train_size)
-        self.rates: Rates = training.get("rates", {})
+        self.rates: dict[str, Any] = training.get("rates", {})
         self.fixed = training.get("fixed_batches", False)
         epochs = min(training["epochs"], self.rates.get("until", math.inf))
         self.iterations = max(1, math.floor(epochs * self.per_epoch))
@@ -79,6 +80,8 @@ def _batches(training: Training, train_size: int | None) -> int:
     """The iterations of an epoch."""
     if train_size is None:
         return training.get("iterations_per_epoch", 1)
+    if "iterations_per_epoch" in training:
+        raise UserError("training.iterations_per_epoch: it is for data drawn without end: an epoch is all examples.")
     if not training.get("drop_last"):
         return math.ceil(train_size / training["batch_size"])
     if train_size < training["batch_size"]:
@@ -97,7 +100,7 @@ class SegmentSchedule:
     """
 
     def __init__(self, training: Training, words: int, bptt: int, seed: int):
-        unknown = {"rates", "drop_last", "fixed_batches"} & set(training)
+        unknown = {"rates", "drop_last", "fixed_batches", "iterations_per_epoch"} & set(training)
         if unknown:
             raise UserError(f"training.{min(unknown)}: it is for batches of examples, not for segments of a text.")
         self.batch_size, self.bptt, self.seed = training["batch_size"], bptt, seed

@@ -4,7 +4,7 @@
 import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.spec import Report, Spec
+from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.configuration.spec import Training as Settings
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.recurrent.state import map_tensors
@@ -327,7 +327,7 @@ def _test(run: Training, weights: dict[str, torch.Tensor], checkpoint: Checkpoin
     _save(run, checkpoint)
 
 
-def _with_the_test(history: History, report: Report) -> History:
+def _with_the_test(history: History, report: Mapping[str, str]) -> History:
     """The history, and the numbers of the test among those of the evaluation whose weights were tested."""
     tested, metrics = history.tested, list(history.metrics)
     if tested is None:

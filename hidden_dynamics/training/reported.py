@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hidden_dynamics.configuration.spec import Report
-
 EARLY = 0.25  # of the steps: those that count as first, and as last
 LEAST_SHARE = 1e-12  # a gradient that is nothing is this share of another
 
 
-def place_of(metrics: Sequence[Mapping[str, float]], report: Report) -> int | None:
+def place_of(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> int | None:
     """The index in `metrics` of the evaluation to report, the first of equal ones; None where none gave a finite
     number."""
     name, pick = report["metric"], {"max": max, "min": min}.get(report["rule"])
@@ -23,7 +21,7 @@ def place_of(metrics: Sequence[Mapping[str, float]], report: Report) -> int | No
     return candidates[-1] if pick is None else pick(candidates, key=lambda place: metrics[place][name])
 
 
-def chosen(metrics: Sequence[Mapping[str, float]], report: Report) -> dict[str, Any] | None:
+def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> dict[str, Any] | None:
     """The reported number, when it was reached, and all that was measured then; None where there is none."""
     place = place_of(metrics, report)
     if place is None:
