@@ -70,6 +70,8 @@ BAD = [
     (DATASETS, "digits.stand_in_for", "mnst", "digits.stand_in_for", "Did you mean 'mnist'"),
     (METRICS, "test_loss.better", "less", "test_loss.better", "'higher' or 'lower'"),
     (VARIANTS, "sr_cell.models", ["sr_lst"], "sr_cell.models", "Did you mean 'sr_lstm'"),
+    (VARIANTS, "mine", {"about": "", "published": {"text": ""}}, "mine", "another value"),
+    (VARIANTS, "series_folds.published.blocks", False, "series_folds.published", "blocks: true"),
     (ARTIFACTS, "momentumrnn_table1.tasks", ["mnst"], "momentumrnn_table1", "Did you mean 'mnist'"),
     (ARTIFACTS, "momentumrnn_table1.kind", "table", "momentumrnn_table1.kind", "results_table"),
     (ARTIFACTS, "acenode_table7.metrics", ["test_auc", "test_acu"], "acenode_table7", "Did you mean 'test_auc'"),

@@ -396,7 +396,9 @@ def registered(directory: Path, file: RemoteFile) -> tuple:
         ({"files": {"x": {"size": 1, "urls": ["http://x"]}}}, "files.x.sha256", "Field required"),
         (with_file(sha256="0" * 63), "files.x.sha256", "match pattern"),
         (with_file(urls=["/x"]), "files.x.urls.0", "match pattern"),
-        (with_file(archive="zip", members="*"), "files.x.archive", "'tar'"),
+        (with_file(archive="zip", members="*", count=1), "files.x.archive", "'tar'"),
+        (with_file(archive="tar", members="*"), "files.x", "archive, members and count together"),
+        (with_file(archive="tar", members="*", count=1, size=None), "files.x", "the size of an archive's members"),
     ],
 )
 def test_a_malformed_entry_is_named(tmp_path: Path, changes: dict, key: str, expected: str):

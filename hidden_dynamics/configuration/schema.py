@@ -332,6 +332,12 @@ class Effect(Entry):
     training: Free = {}
     data: Free = {}
 
+    @model_validator(mode="after")
+    def _resamples_blocks(self) -> "Effect":
+        if self.resampled is not None and not self.blocks:
+            raise ValueError("expected blocks: true beside resampled, which is of blocks")
+        return self
+
 
 class Variant(Entry):
     """A place where a paper's text can be read in more than one way, with what each way sets.
@@ -351,6 +357,12 @@ class Variant(Entry):
     released: Effect | None = None
     others: dict[Name, Effect] = {}
     later: bool = False
+
+    @model_validator(mode="after")
+    def _has_two_values(self) -> "Variant":
+        if len(self.values) < 2:
+            raise ValueError("expected another value beside published: released, or in others")
+        return self
 
     @property
     def values(self) -> dict[str, Effect]:
@@ -393,6 +405,14 @@ class RemoteFile(Entry):
     members: Annotated[str, Field(min_length=1)] | None = None
     count: Whole | None = None
     where: Free = {}
+
+    @model_validator(mode="after")
+    def _archives_are_complete(self) -> "RemoteFile":
+        if len({self.archive is None, self.members is None, self.count is None}) > 1:
+            raise ValueError("expected archive, members and count together, or none of them")
+        if self.archive and self.size is None:
+            raise ValueError("expected the size of an archive's members")
+        return self
 
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$")]
