@@ -1,6 +1,6 @@
 """The language model, its task, and the text in segments: closed forms, and the model as torch's own parts give it."""
 
-import functools
+import contextlib
 import math
 from types import SimpleNamespace
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from cases import LSTMS, noise
+from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -20,6 +21,7 @@ from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks.language import LanguageModelling, columns
 from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
+from hidden_dynamics.tasks.task import schedule_of
 
 CPU = torch.device("cpu")
 WORDS, E, N = 11, 5, 7
@@ -307,18 +309,19 @@ def test_a_text_too_short_for_the_batch_is_refused():
         SegmentSchedule({"epochs": 1, "batch_size": 4}, 11, 70, 0)
 
 
-OF_EXAMPLES, OF_A_TEXT = (
-    functools.partial(Schedule, train_size=30),
-    functools.partial(SegmentSchedule, words=400, bptt=10),
+@pytest.mark.parametrize(
+    ("schedule", "refuses"),
+    [
+        (lambda training, seed: Schedule(training, 30, seed), True),
+        (lambda training, seed: SegmentSchedule(training, 400, 10, seed), True),
+        (lambda training, seed: Schedule(training, None, seed), False),
+    ],
 )
-
-
-@pytest.mark.parametrize("schedule", [OF_EXAMPLES, OF_A_TEXT])
-def test_only_data_without_end_have_iterations_per_epoch(schedule):
-    training = {"epochs": 1, "batch_size": 4}
-    assert schedule(training, seed=0).iterations > 1
-    with pytest.raises(UserError, match="training.iterations_per_epoch"):
-        schedule(training | {"iterations_per_epoch": 7}, seed=0)
+def test_only_data_without_end_have_iterations_per_epoch(schedule, refuses):
+    task, training = SimpleNamespace(schedule=schedule), {"epochs": 2, "batch_size": 4}
+    assert schedule_of(task, training, 0).iterations >= 2
+    with refused(key="training.iterations_per_epoch") if refuses else contextlib.nullcontext():
+        assert schedule_of(task, training | {"iterations_per_epoch": 7}, 0).iterations == 14
 
 
 def test_evaluations_may_come_within_an_epoch():

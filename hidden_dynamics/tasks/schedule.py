@@ -80,8 +80,6 @@ def _batches(training: Training, train_size: int | None) -> int:
     """The iterations of an epoch."""
     if train_size is None:
         return training.get("iterations_per_epoch", 1)
-    if "iterations_per_epoch" in training:
-        raise UserError("training.iterations_per_epoch: it is for data drawn without end: an epoch is all examples.")
     if not training.get("drop_last"):
         return math.ceil(train_size / training["batch_size"])
     if train_size < training["batch_size"]:
@@ -100,7 +98,7 @@ class SegmentSchedule:
     """
 
     def __init__(self, training: Training, words: int, bptt: int, seed: int):
-        unknown = {"rates", "drop_last", "fixed_batches", "iterations_per_epoch"} & set(training)
+        unknown = {"rates", "drop_last", "fixed_batches"} & set(training)
         if unknown:
             raise UserError(f"training.{min(unknown)}: it is for batches of examples, not for segments of a text.")
         self.batch_size, self.bptt, self.seed = training["batch_size"], bptt, seed

@@ -130,9 +130,12 @@ def as_validated(task: AnyTask) -> "ValidatedTask[Any, Any] | None":
 
 
 def schedule_of(task: AnyTask, training: Training, seed: int) -> AnySchedule:
-    """The task's schedule; a `UserError` where it is of a class of the user's own."""
+    """The task's schedule; a `UserError` where it is of a class of the user's own, or has a setting that it ignores."""
     schedule = task.schedule(training, seed)
     if type(schedule) not in (Schedule, SegmentSchedule):
         text = f"{type(task).__name__}.schedule gives a {type(schedule).__name__}, of which it is unknown whether a "
         raise UserError(f"{text}longer training begins alike: expected is a class of {Schedule.__module__}.")
+    endless, key = isinstance(schedule, Schedule) and schedule.train_size is None, "training.iterations_per_epoch"
+    if "iterations_per_epoch" in training and not endless:
+        raise UserError(f"{key}: it is for data drawn without end: here an epoch is all examples.", key=key)
     return schedule
