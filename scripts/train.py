@@ -42,8 +42,7 @@ from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.processes import processor
 from hidden_dynamics.results import archives, writing
-from hidden_dynamics.results.run_files import ITEMS, is_finished
-from hidden_dynamics.results.under_way import UNDERWAY
+from hidden_dynamics.results.run_files import ITEMS, UNDERWAY, is_finished
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep

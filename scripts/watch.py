@@ -10,6 +10,7 @@ its start. One that is silent for three minutes, and three times its longest pau
 import _bootstrap  # noqa: F401  isort: skip
 
 import contextlib
+import json
 import math
 import time
 from collections import defaultdict
@@ -31,9 +32,8 @@ from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.papers.logs import Log, load_logs
 from hidden_dynamics.papers.published import PUBLISHED
 from hidden_dynamics.results.record import baselines_of
-from hidden_dynamics.results.run_files import RECORD, RunFiles, disagreement, is_long_enough
+from hidden_dynamics.results.run_files import RECORD, UNDERWAY, RunFiles, disagreement, is_long_enough
 from hidden_dynamics.results.seeds import best
-from hidden_dynamics.results.under_way import UnderWay
 from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.system.files import atomic
 
@@ -122,15 +122,13 @@ class Watch:
             return {}, ""
 
     def _under_way(self, run: Run) -> Row | None:
-        files = UnderWay(Path(run.directory))
+        path = Path(run.directory, UNDERWAY)
         try:
-            record, silent = files.record(), files.silent_for()
-        except (OSError, UserError):
+            record, silent = json.loads(path.read_bytes()), time.time() - path.stat().st_mtime
+        except (OSError, ValueError):  # not there, or of a machine that lost its power
             return None
-        metrics, authors = list[dict[str, float]](), list[str]()
-        with contextlib.suppress(OSError, UserError):  # Snakemake removes them where a job ends without its run
-            metrics, authors = files.metrics(), self._authors(run, files)
         about, done = record["under_way"], record["iterations"]
+        metrics = about["evaluations"]
         whole, pace, loss = about["iterations"], about["pace"], [float(np.mean(about["losses"] or [math.nan]))]
         left = ((whole - done) / pace, whole / pace) if pace else None
         still = silent > max(SILENT, PAUSES * about["longest_pause"])
@@ -140,7 +138,7 @@ class Watch:
             progress=[f"{done} of {whole}", f"epoch {about['epoch']:.4g} of {about['epochs']:.4g}"],
             loss=f"{loss[0]:.4g}",
             heights=heights([*(row["train_loss"] for row in metrics), *loss]),
-            evaluation=[*self._evaluated(record, metrics), *authors],
+            evaluation=[*self._evaluated(record, metrics), *self._authors(run, metrics)],
             left=f"no sign for {duration(silent)}" if still else duration(left[0]) if left else "not known",
             still=still,
             seconds=left,
@@ -156,13 +154,13 @@ class Watch:
         unit = {"percent": " %", "one": ""}.get(metric.unit, f" {metric.unit}")
         return [f"{title}: {value * metric.factor:.{metric.decimals}f}{unit}" for title, value in numbers.items()]
 
-    def _authors(self, run: Run, files: UnderWay) -> list[str]:
+    def _authors(self, run: Run, metrics: list[dict[str, float]]) -> list[str]:
         """The authors' loss after the last epoch that both have, and the run's own; nothing where they logged none."""
         if run.id not in self._logs:
             self._logs[run.id] = next(filter(None, (logs.of(self.configuration, run) for logs in self.logs)), None)
         log = self._logs[run.id] or ()
-        epochs, losses = files.evaluations(f"{log[0].split}_loss", "epoch") if log else ((), ())
-        ours = dict(zip(epochs, losses, strict=True))
+        name = f"{log[0].split}_loss" if log else ""
+        ours = {row["epoch"]: row[name] for row in metrics if name in row}
         return [
             f"{point.split} loss after epoch {point.epoch}: {ours[point.epoch]:.4g}, the authors': {point.mean:.4g} ± "
             f"{point.sd:.2g} (n = {point.n})"

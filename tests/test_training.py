@@ -27,8 +27,7 @@ from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.results import rows, run_files, writing
 from hidden_dynamics.results.archives import files_of_run as archived
-from hidden_dynamics.results.run_files import ITEMS, RunFiles, is_finished
-from hidden_dynamics.results.under_way import UNDERWAY, UnderWay
+from hidden_dynamics.results.run_files import ITEMS, UNDERWAY, RunFiles, is_finished
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.tasks.items import of_classes
@@ -705,8 +704,7 @@ def test_what_a_run_under_way_has_written_is_the_beginning_of_what_it_leaves(wor
 
     def writing_and_looking(writer, history, schedule):
         write(writer, history, schedule)
-        files = UnderWay(workplace.run)
-        looks.append((files.record(), files.metrics(), files.train_loss().tolist(), files.clock()))
+        looks.append(json.loads((workplace.run / UNDERWAY).read_bytes()))
         assert not (workplace.run / "run.json").exists()
         if len(looks) == 3:
             signal.raise_signal(signal.SIGTERM) if end == "stopped" else [].pop()
@@ -719,12 +717,13 @@ def test_what_a_run_under_way_has_written_is_the_beginning_of_what_it_leaves(wor
     assert call(workplace.arguments())[0] == 0 and not (workplace.run / UNDERWAY).exists()
     files, looks = RunFiles(workplace.run), looks if end == "stopped" else looks[3:]  # which are done again
     assert len(looks) == 8
-    for done, (record, metrics, losses, clock) in enumerate(looks, 1):
+    for done, record in enumerate(looks, 1):
+        about = record["under_way"]
         assert set(record) == {*files.record(), "under_way"} - {"files", "checksum", "solver"}
-        assert metrics == files.metrics()[: len(metrics)] and clock == files.clock()[: len(metrics)]
+        metrics, losses = about["evaluations"], about["losses"]
+        assert metrics == files.metrics()[: len(metrics)]
         assert losses == files.train_loss().tolist()[: record["iterations"]] and len(losses) + len(metrics) == done
-        about = record["status"], record["under_way"]["iterations"], record["under_way"]["epoch"]
-        assert about == ("running", 6, len(losses))
+        assert (record["status"], about["iterations"], about["epoch"]) == ("running", 6, len(losses))
 
 
 @pytest.mark.parametrize(("evaluate_every", "rows"), [(1, ["1"]), (4, [])])

@@ -9,14 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 import watch
-from conftest import refused
 from loops import Linear
 from made import evaluations_of, make_run, record_of
 
 from hidden_dynamics.configuration.runs import all_runs, code_of
 from hidden_dynamics.results import writing
-from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.results.under_way import UNDERWAY, UnderWay
+from hidden_dynamics.results.run_files import UNDERWAY
 from hidden_dynamics.training.loop import History
 
 ONLY = {"only": ["mnist/lstm/128", "mnist/momentum_lstm/128"], "seeds": [0, 1, 2]}
@@ -26,13 +24,12 @@ ONLY = {"only": ["mnist/lstm/128", "mnist/momentum_lstm/128"], "seeds": [0, 1, 2
 def test_writing_takes_a_thousandth_of_the_time_of_a_run_and_a_first_one_is_soon(tmp_path, monkeypatch, cost):
     now, written = [100.0], []
 
-    def spend(share):
-        now[0] += share * cost
+    def spend(*given):
+        now[0] += cost
 
     monkeypatch.setattr(writing, "time", SimpleNamespace(monotonic=lambda: now[0], time=lambda: 0.0))
     writer = writing.UnderWayWriter(tmp_path, {}, Linear(), {})
-    monkeypatch.setattr(writer, "_write_numbers", lambda history: spend(0.7))
-    monkeypatch.setattr(writer, "_write_record", lambda history, schedule: spend(0.3))
+    monkeypatch.setattr(writer, "_write", spend)
     for _ in range(40_000):
         now[0] += 0.5
         begun = now[0]
@@ -67,9 +64,10 @@ def under_way(configuration, run, accuracies, silent=0.0):
     """A run half of whose hundred iterations, ten an epoch, are done, in as many seconds."""
     rows = [row | {"test_loss": 1.75, "train_loss": 2.0} for row in evaluations_of(run, accuracies)]
     about = {"iterations": 100, "epochs": 10.0, "epoch": 5.0, "losses": [0.5, 1.5], "pace": 1.0, "longest_pause": 9.0}
+    about["evaluations"] = rows
     naive = {"test_accuracy": {"majority class": 0.1135}}
     record = record_of(configuration, run, rows, status="running", naive=naive) | {"iterations": 50, "under_way": about}
-    write_rows(Path(run.directory, "metrics.csv"), rows[0] if rows else [], rows)
+    Path(run.directory).mkdir(parents=True)
     Path(run.directory, UNDERWAY).write_text(json.dumps(record))
     os.utime(Path(run.directory, UNDERWAY), 2 * (time.time() - silent,))
 
@@ -106,23 +104,19 @@ def test_files_that_go_and_come_while_they_are_read_are_waited_for(results, conf
     looking = watch.Watch(configured(scale="demo", results=str(tmp_path / "results"), **ONLY))
     looking.look()
     running = Path(next(run for run in looking.runs if run.id == looking.rows[0].name[1]).directory)
-    (running / "metrics.csv").unlink()  # as Snakemake does
-    looking.look()
-    assert len(looking.rows) == 2 and "Test accuracy" not in "".join(looking.rows[0].evaluation)
     for content in ("", "{"):  # of a machine that lost its power
         (running / UNDERWAY).write_text(content)
         looking.look()
         assert len(looking.rows) == 1
     (running / UNDERWAY).unlink()
-    for read in (UnderWay.record, UnderWay.metrics, UnderWay.silent_for):
-        with refused():
-            read(UnderWay(running))
+    looking.look()
+    assert len(looking.rows) == 1
 
 
 def test_ctrl_c_ends_it_without_a_word(results, ended, monkeypatch):
     def interrupt(seconds):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(watch, "time", SimpleNamespace(sleep=interrupt))
+    monkeypatch.setattr(watch.time, "sleep", interrupt)
     said = ended(watch.main, results(), "--config", json.dumps(ONLY))
     assert (said.code, said.err) == (0, "") and said.out.count("6 runs:") == 1

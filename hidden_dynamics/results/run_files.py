@@ -23,6 +23,7 @@ from hidden_dynamics.results import first_epochs
 from hidden_dynamics.results.rows import read_rows
 
 RECORD = "run.json"
+UNDERWAY = "underway.json"  # what run.json will be, as far as it is known; it goes when that comes
 ITEMS = "items.npz"  # no output that a rule asks for: runs that were published before have none
 
 

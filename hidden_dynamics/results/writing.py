@@ -1,6 +1,6 @@
 """The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt; items.npz where its task
 keeps some; where it recorded gradients or predictions, hidden_gradients.npz and predictions.npz. A run that failed
-leaves them empty, and no weights. Those of a run that is under way (results.under_way).
+leaves them empty, and no weights. Until then underway.json.
 """
 
 import contextlib
@@ -20,8 +20,7 @@ from torch import nn
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
 from hidden_dynamics.configuration.spec import Training
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.results.run_files import ITEMS, with_checksums
-from hidden_dynamics.results.under_way import UNDERWAY
+from hidden_dynamics.results.run_files import ITEMS, UNDERWAY, with_checksums
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.tasks.schedule import AnySchedule
 from hidden_dynamics.training.loop import History
@@ -111,7 +110,7 @@ def _record(
 
 
 class UnderWayWriter:
-    """Writes what there is of a run so far; called after every step and evaluation of its training.
+    """Writes underway.json, the record and evaluations so far; called after every step and evaluation of a training.
 
     It spends `SHARE` of the run's time at most: how long a writing took says when the next one is. A run goes on where
     a disk is full or away: its checkpoint, which matters, says so. Its arguments are those of `write`.
@@ -121,7 +120,7 @@ class UnderWayWriter:
         self.directory, self.about, self.network, self.training = directory, about, network, training
         self.began = self.written = time.monotonic()
         self.took = FIRST  # seconds that the last writing lasted
-        self.done_before = self.evaluations = -1  # iterations, of a run that is continued; those that are written
+        self.done_before = -1  # iterations, of a run that is continued
         self.longest_pause = SECONDS
 
     def __call__(self, history: History, schedule: AnySchedule) -> None:
@@ -132,23 +131,16 @@ class UnderWayWriter:
             return
         self.longest_pause, self.written = max(self.longest_pause, now - self.written, 2 * self.took / SHARE), now
         with contextlib.suppress(OSError):
-            self._write_numbers(history)
-            self._write_record(history, schedule)
+            self._write(history, schedule)
         self.took = time.monotonic() - now
 
-    def _write_numbers(self, history: History) -> None:
+    def _write(self, history: History, schedule: AnySchedule) -> None:
         (self.directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
-        if len(history.metrics) != self.evaluations:
-            _write_csv(self.directory / "clock.csv", history.clock)
-            _write_csv(self.directory / "metrics.csv", history.metrics)
-            self.evaluations = len(history.metrics)
-        _write_bytes(self.directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
-
-    def _write_record(self, history: History, schedule: AnySchedule) -> None:
         under_way = {
             "iterations": schedule.iterations,  # of the whole run, as are its epochs
             "epochs": schedule.epochs(schedule.iterations),
             "epoch": schedule.epochs(history.iteration),
+            "evaluations": history.metrics,
             "losses": history.losses[-LOSSES:],
             "pace": (history.iteration - self.done_before) / (self.written - self.began),  # per second since it began
             "longest_pause": self.longest_pause,  # seconds between two writings
