@@ -7,7 +7,7 @@ taken in rounds, every model once in each, in an order that rotates: a ratio to 
 within the rounds. Memory is the peak beyond what was held before: on a GPU what torch allocated, on the CPU the
 resident memory of a fresh process for each model. All is measured in several processes, one after another.
 
-Writes one row per model, quantity and process (hidden_dynamics.measurements.costs.COLUMNS) to <results>/<scale>/costs/,
+Writes one row per model, quantity and process (hidden_dynamics.results.measured.Cost) to <results>/<scale>/costs/,
 where tables find it, or to --output; an empty cell means "none".
 """
 
@@ -21,7 +21,7 @@ from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.cost_measurement import Circumstances, measure
-from hidden_dynamics.measurements.costs import COLUMNS
+from hidden_dynamics.results.measured import Cost
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.training import devices
@@ -45,7 +45,7 @@ def main() -> None:
         processes = given.processes or configuration.scale.processes
         circumstances = Circumstances(device, threads, batch_size, processes, given.rounds)
         rows = list(measure(configuration, runs, baseline, circumstances))
-    write_rows(given.output or artifact.inputs()["costs"], COLUMNS, rows)
+    write_rows(given.output or artifact.inputs()["costs"], list(Cost.model_fields), rows)
     for row in rows:
         place = f"{row['process']} {row['model']:16} {row['quantity']:18}"
         print(f"{place} {row['value']:10.4g} {row['unit']}, ratio {row['ratio']}")

@@ -5,7 +5,7 @@
 The runs are the artifact's, which must be there, as must the prepared data; which features, and how, say its `features`
 in config/artifacts.yaml.
 
-Writes one row per run (hidden_dynamics.measurements.features.COLUMNS) to <results>/<scale>/features/ as the
+Writes one row per run (hidden_dynamics.results.measured.Features) to <results>/<scale>/features/ as the
 artifact shares it with others, and the maps beside it, with .npz for .csv; none where nothing was measured. An empty
 cell means "none".
 """
@@ -24,7 +24,7 @@ from hidden_dynamics.artifacts.kinds.silhouette_table import Featured
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.feature_measurement import measure
-from hidden_dynamics.measurements.features import COLUMNS
+from hidden_dynamics.results.measured import Features
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.files import atomic
@@ -47,11 +47,10 @@ def main() -> None:
             maps |= measured.maps
             print(report(measured.row), flush=True)
     output = Path(artifact.inputs()["features"])
-    path = output.with_suffix(".npz")
-    with atomic(path, "wb") as handle:
+    with atomic(output.with_suffix(".npz"), "wb") as handle:
         np.savez(handle, **maps)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`
-    about = {"settings": json.dumps(artifact.settings.features.given(), sort_keys=True), "embeddings": str(path)}
-    write_rows(output, COLUMNS, [row | about for row in rows])
+    about = {"settings": json.dumps(artifact.settings.features.given(), sort_keys=True)}
+    write_rows(output, list(Features.model_fields), [row | about for row in rows])
 
 
 def report(row: dict[str, Any]) -> str:

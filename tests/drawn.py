@@ -60,7 +60,7 @@ class FigureRuns:
             self.measured = {"features": features_of(self.artifact, dict.fromkeys(models, [0.5] * 9)), "maps": path}
 
     def evidence(self):
-        if self.artifact.summarised:
+        if self.artifact.summarised and not self.measured:
             return Evidence.read(self.artifact.configuration, self.artifact.case_runs, self.root)
         return evidence_of(self.artifact, **self.measured)
 

@@ -20,10 +20,9 @@ from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
 from hidden_dynamics.data.generated import Series
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.results.curves import Curve
-from hidden_dynamics.results.evidence import Evidence, with_floors
-from hidden_dynamics.results.measured import Cost, Features, Floor, GradientNorm
+from hidden_dynamics.results.evidence import Evidence, with_measured
+from hidden_dynamics.results.measured import TIMES, Cost, Features, Floor, GradientNorm
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.rows import as_text, write_rows
 from hidden_dynamics.results.run_files import RECORD, RunFiles, with_checksums
@@ -255,7 +254,8 @@ def evidence_of(
         asked = artifact.case_runs if artifact.summarised else ()
         runs = [run_record(configuration, run, root, **about(run)) for run in asked]
     scores = list(floors)
-    records = [with_floors(run, [floor for floor in scores if floor.task == run.task]) for run in runs]
+    features = measured.get("features", ())
+    records = [with_measured(run, [floor for floor in scores if floor.task == run.task], features) for run in runs]
     return Evidence(configuration, records, **measured)
 
 
@@ -308,9 +308,8 @@ def _cost(
     artifact: Artifact, run: Run, quantity: str, value: float, ratio: float, process: int, added: float
 ) -> dict[str, Any]:
     baseline = artifact.published.baseline
-    if quantity in costs.TIMES and run.model != baseline:
+    if quantity in TIMES and run.model != baseline:
         ratio += added
-    cores = {model: artifact.configuration.models[model].core for model in (run.model, baseline)}
     return {
         "task": run.task,
         "model": run.model,
@@ -321,10 +320,15 @@ def _cost(
         "value": value * ratio,
         "unit": artifact.configuration.metrics[quantity].unit,
         "ratio": ratio,
-        **{"process": process, "implementation": cores[run.model], "reference_implementation": cores[baseline]},
+        "process": process,
         **{"rounds": 5, "batch": 128, "steps": 784, "samples_per_epoch": 60000},
         **{"device": "cpu", "processor": "A processor", "threads": 2, "torch": "2.11.0", "date": "2026-11-21"},
-        **_data_of(artifact, run),
+        "scale": artifact.configuration.scale_name,
+        "dataset": run.spec["dataset"],
+        "dataset_title": artifact.configuration.data_title(run.task),
+        "stand_in_for": artifact.configuration.replaced(run.task),
+        "variants": json.dumps(run.spec["variants"], sort_keys=True),
+        "precision": run.spec["precision"],
     }
 
 
@@ -355,36 +359,11 @@ def _read(row: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def _features(artifact: Artifact, run: Run, silhouette: float) -> dict[str, Any]:
-    row = {
-        **_data_of(artifact, run),
-        "task_title": artifact.configuration.tasks[run.task].title,
-        "task": run.task,
-        "model": run.model,
-        "label": artifact.configuration.models[run.model].label,
-        "size": run.spec["hyperparameters"].get("hidden_size"),
-        "paper_size": run.paper_size,
-        "seed": run.seed,
-        "silhouette": silhouette,
-        **{"images": 360, "dimensions": 13 if run.model == "augmented_ode_net" else 8, "status": "measured"},
-        **{"diverged_at": None, "failure": None, "weights": "reported", "device": "cpu", "measured_on": "cpu"},
-        "settings": json.dumps(artifact.settings.features.given(), sort_keys=True),
-        "data": json.dumps(run.spec["data"]),
-        "directory": run.directory,
-        **{"fingerprint": f"fingerprint of {run.id}", "commit": None},
-        "embeddings": artifact.inputs()["maps"],
-    }
-    return {name: row[name] for name in features.COLUMNS}
-
-
-def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
-    dataset = run.spec["dataset"]
     return {
-        "scale": artifact.configuration.scale_name,
-        "dataset": dataset,
-        "dataset_title": artifact.configuration.data_title(run.task),
-        "stand_in_for": artifact.configuration.replaced(run.task),
-        "variants": json.dumps(run.spec["variants"], sort_keys=True),
-        "precision": run.spec["precision"],
+        **{"task": run.task, "model": run.model, "paper_size": run.paper_size, "seed": run.seed},
+        **{"status": "measured", "silhouette": silhouette, "images": 360, "weights": "reported", "measured_on": "cpu"},
+        "dimensions": 13 if run.model == "augmented_ode_net" else 8,
+        "settings": json.dumps(artifact.settings.features.given(), sort_keys=True),
     }
 
 

@@ -71,7 +71,7 @@ def results_of(
             write_inputs(root, artifact, jacobian=gradient_rows())
         if "features" in inputs:
             silhouettes = {run.model: [0.3, 0.4] for run in artifact.runs}
-            write_inputs(root, artifact, features=feature_rows(artifact, silhouettes, commit=COMMIT))
+            write_inputs(root, artifact, features=feature_rows(artifact, silhouettes))
             np.savez(root / inputs["maps"])
     restore.draw_all(configuration, root)
     files = publishing.publication(configuration, root)

@@ -12,7 +12,7 @@ from made import floor, gradients_of
 from hidden_dynamics.claims.items import bootstrap_error, right
 from hidden_dynamics.claims.verdict import Outcome, read_verdicts, write_verdicts
 from hidden_dynamics.papers.claims import Iteration, Paper, PaperClaims
-from hidden_dynamics.results.evidence import Evidence, with_floors
+from hidden_dynamics.results.evidence import Evidence, with_measured
 from hidden_dynamics.results.measured import Features
 from hidden_dynamics.results.run_files import ITEMS, RECORD, with_checksums
 
@@ -122,19 +122,17 @@ def test_the_gradients_of_untrained_cells_are_not_those_of_eq_13(paper):
 
 
 def test_silhouettes_are_those_of_the_measured_features(paper):
-    about = {"task": "cifar10_images", "size": 64, "metric": "silhouette"}
-    models = {"ace_ode_net": 0.9, "ode_net": 0.2}
-    runs = [run for model in models for run in seeds(paper, model, 0.9, naive={}, **about)]
-
-    empty = dict.fromkeys(("label", "task_title", "dataset", "dataset_title", "status", "directory", "device"), "")
-    same = {"task": "cifar10_images", "paper_size": 64, "variants": {}, "settings": {}, "precision": "fp32"} | empty
+    about = {"task": "cifar10_images", "size": 64}
+    values = {"ace_ode_net": 0.9, "ode_net": 0.2}
+    runs = [run for model in values for run in seeds(paper, model, 0.9, metric="test_accuracy", naive={}, **about)]
+    same = {"task": "cifar10_images", "paper_size": 64, "status": "measured", "settings": {}}
     features = [
-        Features(model=model, seed=seed, silhouette=value + 0.01 * seed, **same)
-        for model, value in models.items()
-        for seed in range(5)
+        Features(model=run.model, seed=run.seed, silhouette=values[run.model] + 0.01 * run.seed, **same) for run in runs
     ]
-    asked = claim(subject="ace_ode_net", reference="ode_net", measurement="acenode_table5", **about)
-    (verdict,) = judged(paper, runs, asked, features=features)
+    asked = claim(
+        subject="ace_ode_net", reference="ode_net", measurement="acenode_table5", metric="silhouette", **about
+    )
+    (verdict,) = judged(paper, [with_measured(run, features=features) for run in runs], asked)
     assert verdict.outcome is Outcome.REPRODUCED and verdict.difference == pytest.approx(0.7)
 
 
@@ -312,7 +310,7 @@ def test_the_control_is_what_is_left_of_the_difference(paper):
 
 
 def test_the_classical_baseline_is_shown_and_takes_nothing_away(paper):
-    runs = [with_floors(run, [floor("mnist", "test_accuracy", 0.985)]) for run in two(paper, 99.0, 98.0)]
+    runs = [with_measured(run, [floor("mnist", "test_accuracy", 0.985)]) for run in two(paper, 99.0, 98.0)]
     (verdict,) = judged(paper, runs)
     assert verdict.outcome is Outcome.REPRODUCED
     less = "MomentumLSTM less it +0.50 (+0.40 to +0.60) points"
@@ -324,7 +322,7 @@ def test_the_classical_baseline_is_shown_and_takes_nothing_away(paper):
 def test_a_loss_less_that_of_a_baseline_is_above_0_where_it_is_worse(paper, spread, said):
     """Of two seeds it has no interval, and is left out."""
     runs = [run for model in ("momentum_lstm", "lstm") for run in seeds(paper, model, 2.5, spread, "test_loss")]
-    runs = [with_floors(run, [floor("mnist", "test_loss", 2.0)]) for run in runs]
+    runs = [with_measured(run, [floor("mnist", "test_loss", 2.0)]) for run in runs]
     (verdict,) = judged(paper, runs, claim(metric="test_loss"))
     assert verdict.classical.startswith("logistic regression 2;") and said in verdict.classical
     assert ("less it" in verdict.classical) is bool(said)

@@ -20,9 +20,9 @@ from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.cost_measurement import Session, values_of
-from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES
 from hidden_dynamics.measurements.interleaved import WARM_UP, evaluation_step, interleaved, subject_of, training_step
 from hidden_dynamics.measurements.processes import in_fresh_process
+from hidden_dynamics.results.measured import MEMORIES, TIMES, Cost
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.training import loop, optimisers
 
@@ -137,16 +137,14 @@ def test_a_real_measurement(tmp_path):
     assert done.returncode == 0, done.stderr
     configuration = load(read_yaml(ROOT / "config.yaml") | settings)
     rows = read_rows(tmp_path / configuration.paths.costs(TABLE))
-    assert tuple(rows[0]) == COLUMNS
+    assert list(rows[0]) == list(Cost.model_fields)
     measured = [(row["process"], row["model"], row["quantity"]) for row in rows]
     assert measured == [*itertools.product("01", models, (*TIMES, *MEMORIES))]
     expected = {"batch": batch, "steps": steps, "samples_per_epoch": batch, "size": hidden, "paper_size": 256}
     expected |= {"dataset_title": "Made-up digits", "stand_in_for": "mnist"}
-    expected |= {"reference_implementation": "hidden_dynamics.models.recurrent.lstm.LSTM"}
     for row in rows:
         assert row["unit"] == configuration.metrics[row["quantity"]].unit
         assert {name: row[name] for name in expected} == {name: str(value) for name, value in expected.items()}
-        assert row["implementation"] == configuration.models[row["model"]].core
         assert row["model"] != "lstm" or float(row["ratio"]) == 1
         assert float(row["value"]) > 0 and row["rounds"] == ("3" if row["quantity"] in TIMES else "1")
     values = {(row["process"], row["model"], row["quantity"]): float(row["value"]) for row in rows}

@@ -20,8 +20,9 @@ from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.feature_measurement import cluster, embed, features_of
-from hidden_dynamics.measurements.features import COLUMNS, FeatureSettings
+from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.models.image_networks import ImageOutput
+from hidden_dynamics.results.measured import Features
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.tasks.images import ImageClassification
@@ -213,7 +214,7 @@ def test_every_run_is_measured_as_its_network_and_images_are_each_time(workplace
     workplace.measure()
     assert [file.read_bytes() for file in files] == before
     assert [(row["model"], row["seed"]) for row in rows] == [(model, seed) for model in MODELS for seed in "01"]
-    assert tuple(rows[0]) == COLUMNS
+    assert list(rows[0]) == list(Features.model_fields)
     settings = workplace.table.settings.features
     arrays = prepared.load(workplace.data).arrays
     for row in rows:
@@ -222,7 +223,7 @@ def test_every_run_is_measured_as_its_network_and_images_are_each_time(workplace
         assert float(row["silhouette"]) == cluster(features, settings)[1]
         assert (row["status"], row["images"], row["weights"]) == ("measured", "30", "reported")
         assert row["dimensions"] == ("13" if row["model"] == "augmented_ode_net" else "8")
-        assert (row["stand_in_for"], json.loads(row["settings"])) == ("cifar10", settings.given())
+        assert json.loads(row["settings"]) == settings.given()
     with np.load(workplace.output.with_suffix(".npz")) as maps:
         names = [f"{model}.{name}" for model in MODELS for name in ("embedding", "clusters")]
         assert sorted(maps) == sorted(["labels", *names])
@@ -252,9 +253,9 @@ def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
         assert list(maps) == []  # the first seeds have none
     table = workplace.table.draw(workplace.table.evidence(Path()))
     ours = dict(zip(table.data["model"], table.frame["", "ours"], strict=True))
-    assert ours["ode_net"] == "diverged 1 of 2; failed 1 of 2"
-    assert ours["augmented_ode_net"].endswith(" ± – (n = 1; failed 1 of 2)")
-    assert ours["ace_ode_net"].endswith(" ± – (n = 1; failed 1 of 2)")
+    assert ours["ode_net"] == "diverged 1 of 2; not finite 1 of 2"
+    assert ours["augmented_ode_net"].endswith(" ± – (n = 1; not finite 1 of 2)")
+    assert ours["ace_ode_net"].endswith(" ± – (n = 1; not finite 1 of 2)")
     notes = " ".join(table.notes)
     assert "seed 0: solver failed at iteration 812 (step budget exceeded)" in notes
     assert "seed 1 (state not finite at t = " in notes

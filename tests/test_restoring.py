@@ -17,6 +17,7 @@ from published_here import COMMIT, COSTS, IMAGES, TABLE, results_of, with_few
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
+from hidden_dynamics.measurements.feature_measurement import load_weights
 from hidden_dynamics.publication import restoring
 from hidden_dynamics.publication.command import SETTINGS, settings_of
 from hidden_dynamics.publication.restoring import (
@@ -32,7 +33,6 @@ from hidden_dynamics.publication.restoring import (
 from hidden_dynamics.results import run_files
 from hidden_dynamics.results.archives import KEPT, packed, unpacked
 from hidden_dynamics.results.run_files import is_finished
-from hidden_dynamics.results.trained import load_weights
 
 RUN = "mnist/lstm-n32/seed0"
 FOUND = {  # by task, where other epochs, other data, and another size are configured

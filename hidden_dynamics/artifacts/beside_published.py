@@ -17,13 +17,13 @@ from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.papers.published import Number
 from hidden_dynamics.results.evidence import Evidence
-from hidden_dynamics.results.measured import Cost, Features
+from hidden_dynamics.results.measured import Cost
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.statistics import Statistics
 
 LESS = "ours − published"
 OPTIONAL = ("parameters", "published ÷", LESS)  # columns that may say nothing
-Results = Sequence[RunRecord | Features | Cost]
+Results = Sequence[RunRecord | Cost]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Score:
     """A metric of a case: ours over seeds, and how it stands to the published number and to the baseline.
 
     Attributes:
-        ran: the case's runs, or what was measured of them.
+        ran: the case's runs.
         ours: in the unit that is shown.
         printed: the paper's own number, or the best that it quotes.
         deviations: of the case from the paper, in words.
@@ -42,7 +42,7 @@ class Score:
 
     case: Case
     metric: str
-    ran: Results
+    ran: Sequence[RunRecord]
     ours: Statistics
     printed: Number | None
     deviations: str
@@ -80,12 +80,12 @@ class Score:
 
 def score_of(artifact: Artifact, evidence: Evidence, case: Case, metric: str, ours: Statistics) -> Score:
     """A case, of which `ours` are the metric's statistics, beside its published number and its baseline."""
-    ran, theirs = results_of(evidence, case), held_to(artifact, case, metric)
+    ran, theirs = evidence.of(case), held_to(artifact, case, metric)
     deviating, baseline = deviations_of(artifact, ran), baseline_of(artifact, case)
     lead, published_lead = None, math.nan
     if baseline is not None and baseline != case:
         lead = compare(evidence, case, baseline, metric)
-        if not deviating and not deviations_of(artifact, results_of(evidence, baseline)):
+        if not deviating and not deviations_of(artifact, evidence.of(baseline)):
             sign = artifact.configuration.metrics[metric].sign
             published_lead = sign * (theirs - held_to(artifact, baseline, metric))
     difference = math.nan if deviating else ours.mean - theirs
@@ -107,11 +107,6 @@ def data_of(artifact: Artifact, case: Case, metric: str, ran: Results, deviating
         "metric": metric,
         "deviations": deviating or None,
     }
-
-
-def results_of(evidence: Evidence, case: Case) -> Results:
-    """A case's runs, or what was measured of them."""
-    return evidence.of(case) or [row for row in evidence.features if row.case == case]
 
 
 def baseline_of(artifact: Artifact, case: Case) -> Case | None:
@@ -196,7 +191,7 @@ def table(
     deviating = [bool(row["deviations"]) for row in ours if row.get("runs") != 0]
     different = ", not comparable with the published numbers" if any(deviating) else ""
     title = title_of(artifact, about) + different + (" in some cells" if different and not all(deviating) else "")
-    ran = [*evidence.runs, *evidence.features, *evidence.costs]
+    ran = [*evidence.runs, *evidence.costs]
     scale = scale_note(artifact.configuration, artifact.tasks(), deviations_of(artifact, ran))
     extras = dict.fromkeys(row["label"] for row in ours if row["extra"])
     scale += f" Not in the paper's table: {', '.join(extras)}." if extras else ""

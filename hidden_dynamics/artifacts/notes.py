@@ -9,7 +9,6 @@ from hidden_dynamics.configuration.equal_code import equals_of
 from hidden_dynamics.configuration.runs import code_of, resampled
 from hidden_dynamics.papers.deviations import Ran, data_text, deviations, is_resized, original_of
 from hidden_dynamics.papers.published import within_sentence
-from hidden_dynamics.results.measured import Features
 from hidden_dynamics.results.record import RunRecord
 
 READING = "How to read it: docs/reading.md."
@@ -64,7 +63,7 @@ def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
     return f"Variants (docs/variants.md): {'; '.join(texts) or 'none apply'}."
 
 
-def runs_note(runs: Sequence[RunRecord | Features]) -> str:
+def runs_note(runs: Sequence[RunRecord]) -> str:
     """Seeds, devices, precisions, commits and variants of runs: "Seeds: 0, 1. Trained on: cpu. ... Variants ..."
 
     A + after a commit stands for changes that were not committed.
@@ -101,7 +100,7 @@ def no_momentum_notes(runs: Iterable[RunRecord]) -> list[str]:
     return [f"Without momentum, because μ = 0: {'; '.join(names)}."] if names else []
 
 
-def divergence_notes(runs: Iterable[RunRecord | Features]) -> list[str]:
+def divergence_notes(runs: Iterable[RunRecord]) -> list[str]:
     """Which runs diverged or failed and why, "Diverged: SVHN, ODE-Net, seed 1: solver failed ..."; a line for each."""
     texts: dict[str, list[str]] = {"diverged": [], "failed": []}
     for run in runs:
@@ -111,12 +110,11 @@ def divergence_notes(runs: Iterable[RunRecord | Features]) -> list[str]:
     return [f"{how.capitalize()}: {'; '.join(dict.fromkeys(of))}." for how, of in texts.items() if of]
 
 
-def _failure(run: RunRecord | Features) -> str:
+def _failure(run: RunRecord) -> str:
     """The cause: "solver failed at iteration 812 (step budget exceeded)"; runs.csv has more of it."""
     if not run.failure:
         return f"the loss was not finite at iteration {run.diverged_at}"
-    failure = json.loads(run.failure) if isinstance(run.failure, str) else run.failure
-    return failure.get("error") or f"solver failed at iteration {run.diverged_at} ({failure['cause']})"
+    return run.failure.get("error") or f"solver failed at iteration {run.diverged_at} ({run.failure['cause']})"
 
 
 def named(label: str, settings: Mapping[str, object]) -> str:
@@ -142,7 +140,7 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Ran]) -> str:
     return ", ".join(parts)
 
 
-def figure_notes(configuration: Configuration, runs: Sequence[RunRecord | Features], *drawn: str) -> list[str]:
+def figure_notes(configuration: Configuration, runs: Sequence[RunRecord], *drawn: str) -> list[str]:
     """Four notes at most: scale and deviations, what is drawn, failed runs, how the runs were made."""
     scale = scale_note(configuration, None, deviations(configuration, runs))
     notes = [scale, " ".join(drawn), " ".join(divergence_notes(runs)), runs_note(runs)]

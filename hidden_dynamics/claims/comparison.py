@@ -116,8 +116,6 @@ def values_of(evidence: Evidence, case: Case, metric: str, at: Mapping[int, floa
     """
     configuration, runs = evidence.configuration, evidence.of(case)
     metrics = configuration.metrics[metric]
-    if metric == "silhouette" and at is None:
-        at = {row.seed: row.silhouette for row in evidence.features if row.case == case and row.silhouette is not None}
     values = {run.seed: run.value(metric) for run in runs} if at is None else at
     by_seed = {seed: value * metrics.factor for seed, value in values.items() if math.isfinite(value)}
     scores = {run.seed: score for run in runs if (score := best(run.naive, metric, metrics.sign))}

@@ -85,11 +85,7 @@ class Result:
 def tested(evidence: Evidence, entry: ClaimEntry, at: At, analysis: Analysis) -> list[Result]:
     """The results of a claim's tests: one for each subject, the weakest first."""
     if analysis.without is not None:
-        evidence = replace(
-            evidence,
-            runs=[run for run in evidence.runs if run.seed != analysis.without],
-            features=[row for row in evidence.features if row.seed != analysis.without],
-        )
+        evidence = replace(evidence, runs=[run for run in evidence.runs if run.seed != analysis.without])
     if entry.kind == "identity":
         return [identity(evidence)]
     if entry.kind == "count":

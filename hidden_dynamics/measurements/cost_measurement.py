@@ -18,9 +18,9 @@ import torch
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.data import prepared
-from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.measurements.interleaved import ACTIONS, first_batch, interleaved, ratios_within_rounds, subject_of
 from hidden_dynamics.measurements.processes import allocated_beyond, in_fresh_process, processor, resident_beyond
+from hidden_dynamics.results.measured import MEMORIES, TIMES
 from hidden_dynamics.training import devices
 
 
@@ -45,12 +45,10 @@ class Session(NamedTuple):
 def measure(
     configuration: Configuration, runs: Sequence[Run], baseline: str, circumstances: Circumstances
 ) -> Iterator[dict[str, Any]]:
-    """Two times and two memories of every run in every process, by column (hidden_dynamics.measurements.costs.COLUMNS);
-    of runs of one task, a model each, which are held to that of the model `baseline`."""
+    """Two times and two memories of every run in every process, by column (hidden_dynamics.results.measured.Cost); of
+    runs of one task, a model each, which are held to that of the model `baseline`."""
     path = configuration.paths.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
     columns = described(configuration, runs[0].task, prepared.load(path).provenance, circumstances)
-    implementations = {run.model: run.classes.get("core", run.classes["network"]) for run in runs}
-    columns["reference_implementation"] = implementations[baseline]
     for process in range(circumstances.processes):
         session = session_of(runs, path, circumstances)
         for run in runs:
@@ -61,7 +59,6 @@ def measure(
                 "paper_size": run.paper_size,
                 "variants": json.dumps(run.spec["variants"], sort_keys=True),
                 "precision": run.spec["precision"],
-                "implementation": implementations[run.model],
             }
             for quantity, value, ratio, rounds in values_of(run.model, session, baseline):
                 unit = configuration.metrics[quantity].unit

@@ -22,13 +22,13 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from hidden_dynamics.configuration import Configuration, known
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration.runs import WEIGHTS, Run
+from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import SolverFailure, UserError
-from hidden_dynamics.measurements.features import COLUMNS, FeatureSettings
+from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.models.image_networks import output_of
-from hidden_dynamics.results.record import RunRecord, line_of
-from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.trained import load_data, load_weights
+from hidden_dynamics.results.archives import KEPT
+from hidden_dynamics.results.run_files import RECORD, RunFiles, check_is_of, verified
 from hidden_dynamics.tasks.images import ImageClassification
 from hidden_dynamics.tasks.task import AnyTask, as_validated
 from hidden_dynamics.training import devices
@@ -41,10 +41,7 @@ class Measured(NamedTuple):
     """The measurement of one run.
 
     Attributes:
-        row: by column (hidden_dynamics.measurements.features.COLUMNS), all but `settings` and `embeddings`. `status`
-            is "measured", or why there is no silhouette: "diverged" or "failed" (in training), "solver failed" (on
-            these images), "not finite" or "collapsed" (fewer features differ than there are to be clusters). `weights`
-            are those of the "reported" evaluation, where the training keeps them, or of the "last".
+        row: by column (hidden_dynamics.results.measured.Features), all but `settings`.
         maps: `labels` (m,) of the images that are mapped, `<model>.embedding` (m, 2) and `<model>.clusters` (m,),
             k-means' numbers; nothing where there is no silhouette.
     """
@@ -64,9 +61,9 @@ def measure(
         files = RunFiles(Path(run.directory), run.epochs)
         files.check_weights()
         record = files.record()
-        columns = line_of(RunRecord.of(configuration, run, record, files))
-        row = {name: columns.get(name) for name in COLUMNS}
-        row |= {"fingerprint": record["fingerprint"], "measured_on": devices.name_of(device)}
+        check_is_of(run, record, files.directory / RECORD)
+        row = {"task": run.task, "model": run.model, "paper_size": run.paper_size, "seed": run.seed}
+        row["measured_on"] = devices.name_of(device)
         mapped = run.id == first[run.model]
         measured, maps = _measure_run(configuration, run, record, settings, device, mapped)
         yield Measured(row | measured, maps)
@@ -75,7 +72,7 @@ def measure(
 def _measure_run(
     configuration: Configuration,
     run: Run,
-    record: Mapping[str, object],
+    record: Mapping[str, Any],
     settings: FeatureSettings,
     device: torch.device,
     mapped: bool,
@@ -102,6 +99,29 @@ def _measure_run(
         maps = {"labels": labels, f"{run.model}.clusters": assigned}
         maps = {name: array[:most] for name, array in maps.items()} | {f"{run.model}.embedding": embedding}
     return {**columns, "silhouette": silhouette, "status": "measured"}, maps
+
+
+def load_data(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> prepared.Prepared:
+    """The prepared data that a run was trained on, where the configuration has them; a `UserError` where they are
+    missing, or are not what the run was trained on."""
+    path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
+    data = prepared.load(path)
+    trained_on = record["dataset"]["digest"]
+    if data.digest != trained_on:
+        text = f"{path} (digest {data.digest}) is not what {run.id} was trained on ({trained_on}): train it again."
+        raise UserError(text, file=path)
+    return data
+
+
+def load_weights(network: nn.Module, directory: Path) -> None:
+    """Put the weights of the run in `directory` into its network, wherever that is; a `UserError` where they are
+    missing or were altered."""
+    path = directory / WEIGHTS
+    if not path.is_file():
+        again = directory if (directory / KEPT).is_dir() else directory / RECORD  # a restored run has no checkpoint
+        raise UserError(f"{path} is missing: remove {again}, and run snakemake again, which makes it.", file=path)
+    verified(path)
+    network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
 
 
 @torch.no_grad()

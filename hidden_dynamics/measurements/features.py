@@ -1,4 +1,4 @@
-"""The columns of measured features, a row for each run, and the settings; what measures is not imported for them."""
+"""The settings of measured features; what measures is not imported for them."""
 
 from typing import Annotated, Literal
 
@@ -6,13 +6,6 @@ from pydantic import Field
 
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.schema import Positive, Whole
-
-COLUMNS = (
-    *("scale", "task", "task_title", "model", "label", "size", "paper_size", "seed"),
-    *("silhouette", "images", "dimensions", "status", "diverged_at", "failure", "weights", "settings"),
-    *("dataset", "dataset_title", "stand_in_for", "data", "variants", "device", "precision", "measured_on"),
-    *("directory", "fingerprint", "commit", "embeddings"),
-)
 
 
 class FeatureSettings(Entry):

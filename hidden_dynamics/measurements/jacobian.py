@@ -14,6 +14,7 @@ from torch import Tensor
 from hidden_dynamics.models.momentum.filters import Adam, InputFilter, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.momentum.recurrence import linear_recurrence
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
+from hidden_dynamics.results.measured import GradientNorm
 
 SEED, UNITS, INPUTS, STEPS = 0, 32, 8, 60
 NORM = 0.7  # of the tanh cell's matrix: gradients vanish, as in Section 2.3
@@ -26,7 +27,6 @@ FILTERS: dict[str, InputFilter] = {  # in the settings of the paper's Appendix A
     "Adam, μ = 0.6": Adam(0.6, 0.6, 0.1),
     "RMSProp": RMSProp(0.6, 0.9),
 }
-COLUMNS = ("core", "filter", "step", "autograd", "product", "claimed", "input", "product_error", "claimed_error")
 
 
 def measure() -> Iterator[dict[str, Any]]:
@@ -38,7 +38,7 @@ def measure() -> Iterator[dict[str, Any]]:
                 norms = [gradient.norm().item() for gradient in (autograd, *others)]
                 shares = [((autograd - g).norm() / max(autograd.norm(), g.norm())).item() for g in others[:2]]
                 texts = [f"{norm:.4g}" for norm in norms] + [f"{share:.1e}" for share in shares]
-                yield dict(zip(COLUMNS, (core, name, step, *texts), strict=True))
+                yield dict(zip(GradientNorm.model_fields, (core, name, step, *texts), strict=True))
 
 
 def gradients(core: str, input_filter: InputFilter, seed: int = SEED, steps: int = STEPS) -> tuple[Tensor, ...]:

@@ -10,10 +10,10 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Training as TaskTraining
 from hidden_dynamics.configuration.spec import Training, length_matters
 from hidden_dynamics.papers.published import datasets_of, published_task
-from hidden_dynamics.results.measured import OfCase
+from hidden_dynamics.results.measured import Cost
 from hidden_dynamics.results.record import RunRecord
 
-Ran = RunRecord | OfCase  # a run, or a measurement of a model
+Ran = RunRecord | Cost  # a run, or a measurement of a model
 
 # How the keys of a task are called that scale or user changed; "" where a change is no deviation, or is said otherwise.
 # A variant is none: the released one is the authors' own.

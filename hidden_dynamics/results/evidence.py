@@ -51,12 +51,13 @@ class Evidence:
         """
         inputs = inputs or {}
         scores = {task: read_typed(root / path, Floor) for task, path in (floors or {}).items()}
+        features = read_typed(root / inputs["features"], Features) if "features" in inputs else []
         records = [RunRecord.read(configuration, run, root) for run in runs]
         return cls(
             configuration,
-            [with_floors(record, scores.get(record.task, ())) for record in records],
+            [with_measured(record, scores.get(record.task, ()), features) for record in records],
             read_typed(root / inputs["costs"], Cost) if "costs" in inputs else (),
-            read_typed(root / inputs["features"], Features) if "features" in inputs else (),
+            features,
             read_typed(root / inputs["jacobian"], GradientNorm) if "jacobian" in inputs else (),
             root / inputs["maps"] if "maps" in inputs else None,
         )
@@ -70,10 +71,12 @@ class Evidence:
         return [run for run in self.runs if run.task == task and size in (..., run.paper_size)]
 
 
-def with_floors(record: RunRecord, floors: Iterable[Floor]) -> RunRecord:
-    """A record with what its task's classical baselines score on the data of its seed."""
+def with_measured(record: RunRecord, floors: Iterable[Floor] = (), features: Iterable[Features] = ()) -> RunRecord:
+    """A record with what its task's classical baselines score on the data of its seed, and with its own silhouette."""
     scores = {metric: dict(named) for metric, named in record.classical.items()}
     for floor in floors:
         if floor.seed in (None, record.seed):
             scores.setdefault(floor.metric, {})[floor.name] = floor.score
-    return replace(record, classical=scores)
+    own = (row for row in features if (row.task, row.model, row.paper_size, row.seed) == (*record.case, record.seed))
+    silhouette = next((row.silhouette for row in own), None)
+    return replace(record, classical=scores, beside={} if silhouette is None else {"silhouette": silhouette})

@@ -1,6 +1,6 @@
 """Measurements beside the runs, typed: costs, features of images, gradients of untrained cells, classical baselines.
 
-Each is a line of a CSV file (`results.rows.read_typed`). An empty cell is None.
+Each is a line of a CSV file, whose columns are its fields (`results.rows.read_typed`). An empty cell is None.
 """
 
 import json
@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from hidden_dynamics.configuration.runs import Case
-
+TIMES = ("training_time", "evaluation_time")  # of costs; per sample, in the units of config/metrics.yaml
+MEMORIES = ("training_memory", "evaluation_memory")
 Size = Annotated[int | str | None, BeforeValidator(lambda text: int(text) if str(text).isdigit() else text)]
 Mapped = Annotated[dict[str, Any], BeforeValidator(lambda text: json.loads(text) if isinstance(text, str) else text)]
 
@@ -20,73 +20,64 @@ class Measured(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
 
 
-class OfCase(Measured):
-    """A measurement of a model; attributes as in `results.record.RunRecord`."""
+class Cost(Measured):
+    """A cost of one model in one process (hidden_dynamics.measurements.cost_measurement); the model's attributes as in
+    `results.record.RunRecord`.
 
+    Attributes:
+        quantity: one of TIMES and MEMORIES.
+        value: per sample, in `unit`.
+        ratio: to the baseline's in the same process; None of what cannot be divided.
+    """
+
+    scale: str
     task: str
     model: str
     label: str
     size: Size = None
     paper_size: Size = None
-    dataset: str
-    dataset_title: str
-    stand_in_for: str | None = None
-    variants: Mapped
-    device: str
-    precision: str
-
-    @property
-    def case(self) -> Case:
-        return Case(self.task, self.model, self.paper_size)
-
-
-class Cost(OfCase):
-    """A cost of one model in one process (hidden_dynamics.measurements.costs).
-
-    Attributes:
-        value: per sample, in `unit`.
-        ratio: to the baseline's in the same process; None of what cannot be divided.
-        implementation, reference_implementation: dotted names of the classes.
-    """
-
     quantity: str
     value: float
     unit: str
     process: int
     ratio: float | None = None
     rounds: int
-    implementation: str
-    reference_implementation: str
     batch: int
     steps: int
     samples_per_epoch: float
+    device: str
     processor: str
     threads: int
     torch: str
     date: str
+    dataset: str
+    dataset_title: str
+    stand_in_for: str | None = None
+    variants: Mapped
+    precision: str
 
 
-class Features(OfCase):
-    """The features of one run's images (hidden_dynamics.measurements.features).
+class Features(Measured):
+    """The features of one run's images (hidden_dynamics.measurements.feature_measurement).
 
     Attributes:
-        status: "measured", or why there is no silhouette.
-        weights: those of the "reported" evaluation, or of the "last".
+        status: "measured", or why there is no silhouette: "diverged" or "failed" (in training), "solver failed" (on
+            these images), "not finite" or "collapsed" (fewer features differ than there are to be clusters).
+        weights: those of the "reported" evaluation, where the training keeps them, or of the "last".
     """
 
+    task: str
+    model: str
+    paper_size: Size = None
     seed: int
-    task_title: str
     status: str
     silhouette: float | None = None
     images: int | None = None
     dimensions: str | None = None
     weights: str | None = None
-    settings: Mapped
-    diverged_at: int | None = None
     failure: str | None = None
     measured_on: str | None = None
-    directory: str
-    commit: str | None = None
+    settings: Mapped
 
 
 class GradientNorm(Measured):

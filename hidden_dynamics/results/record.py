@@ -54,6 +54,7 @@ class RunRecord:
         solver: the run's check of its solver (hidden_dynamics.training.solver_check).
         seconds: "training" and "evaluation".
         commit: with a + where changes were not committed.
+        beside: what was measured beside the run, by metric (hidden_dynamics.results.evidence.with_measured).
     """
 
     run: Run
@@ -89,6 +90,7 @@ class RunRecord:
     code: str
     commit: str | None
     files: RunFiles = field(repr=False, compare=False)
+    beside: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def read(cls, configuration: Configuration, run: Run, root: Path) -> Self:
@@ -145,8 +147,8 @@ class RunRecord:
 
     @property
     def metrics(self) -> Mapping[str, float]:
-        """The numbers of the reported evaluation, by metric; empty where none was finite."""
-        return self.reported.metrics if self.reported else {}
+        """The numbers of the reported evaluation, by metric, none where none was finite; and those measured beside."""
+        return {**(self.reported.metrics if self.reported else {}), **self.beside}
 
     def value(self, metric: str) -> float:
         """A metric at the reported evaluation; nan where the run did not finish, or has no finite number."""

@@ -17,9 +17,8 @@ from hidden_dynamics.artifacts.beside_published import beside, data_of, deviatio
 from hidden_dynamics.artifacts.notes import variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table, number
 from hidden_dynamics.configuration.runs import Case, Run
-from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.results.evidence import Evidence
-from hidden_dynamics.results.measured import Cost
+from hidden_dynamics.results.measured import MEMORIES, TIMES, Cost
 
 QUANTITIES = {"time": TIMES, "memory": MEMORIES}
 

@@ -15,6 +15,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import Features
+from hidden_dynamics.results.record import RunRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,9 +33,10 @@ class Embedding(silhouette_table.Featured):
 def draw(artifact: Embedding, evidence: Evidence) -> "sheet.Page":
     """Panels side by side, one per model: the map of its first seed. A `UserError` where the features are not those of
     its runs, or their maps are missing or damaged."""
-    rows, configuration = silhouette_table.measured_features(artifact, evidence), artifact.configuration
-    first = list({row.model: row for row in reversed(rows)}.values())[::-1]
-    labels, maps = read_maps(evidence.maps or Path(), [row.model for row in first])
+    measured, configuration = silhouette_table.measured_features(artifact, evidence), artifact.configuration
+    measured = list({run.model: (run, row) for run, row in reversed(measured)}.values())[::-1]
+    first = [run for run, _ in measured]
+    labels, maps = read_maps(evidence.maps or Path(), [run.model for run in first])
     lines, shape = math.ceil(len(first) / COLUMNS), shape_of(maps.values())
     numbers = [str(label) for label in range(labels.max(initial=0) + 1)]
     names = configuration.datasets[first[0].dataset].classes or numbers
@@ -50,7 +52,7 @@ def draw(artifact: Embedding, evidence: Evidence) -> "sheet.Page":
         subtitle_of(configuration, first),
         width=9.6,
         height=(WIDTH * shape + 0.75) * lines + 0.2,
-        notes=figure_notes(configuration, first, *silhouette_table.features_notes(settings, first), drawn),
+        notes=figure_notes(configuration, first, *silhouette_table.features_notes(settings, measured), drawn),
         handles=[sheet.legend_entry(names[label], color=f"C{label % 10}", **dot) for label in classes],
         instead="" if maps else NOTHING,
         data=points_of(maps, labels, names),
@@ -58,9 +60,9 @@ def draw(artifact: Embedding, evidence: Evidence) -> "sheet.Page":
     title = about(configuration, first, first[0].task_title)
     body.suptitle("\n".join(title), fontsize=sheet.STYLE["axes.titlesize"])
     axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
-    for ax, row in zip(axes, first, strict=False):
-        draw_map(ax, row, labels, maps.get(row.model), shape)
-        describe(ax, configuration, row)
+    for ax, (run, row) in zip(axes, measured, strict=False):
+        draw_map(ax, row, labels, maps.get(run.model), shape)
+        describe(ax, configuration, run)
     for ax in axes[len(first) :]:
         ax.set_axis_off()
     return figure
@@ -105,11 +107,11 @@ def draw_map(ax: "Axes", row: Features, labels: NDArray, points: NDArray | None,
     ax.set(xlim=middle[0] + [-reach, reach], ylim=middle[1] + [-reach * shape, reach * shape], aspect="equal")
 
 
-def describe(ax: "Axes", configuration: Configuration, row: Features) -> None:
+def describe(ax: "Axes", configuration: Configuration, run: RunRecord) -> None:
     """Title and frame of a panel, without ticks: its coordinates mean nothing."""
     decimals = configuration.metrics["silhouette"].decimals
-    score = f"silhouette {row.silhouette:.{decimals}f}" if row.silhouette is not None else "no silhouette"
-    ax.set_title(f"{row.label}, seed {row.seed}\n{score}", linespacing=1.3)
+    score = f"silhouette {run.beside['silhouette']:.{decimals}f}" if run.beside else "no silhouette"
+    ax.set_title(f"{run.label}, seed {run.seed}\n{score}", linespacing=1.3)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(True)
     ax.spines[:].set_color("0.8")

@@ -1,7 +1,5 @@
 """A table of silhouette scores of image features: ours over seeds beside the published ones."""
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 
 from hidden_dynamics.artifacts import beside_published
@@ -13,8 +11,8 @@ from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import Features
-from hidden_dynamics.results.seeds import mean_and_std
-from hidden_dynamics.results.statistics import Statistics
+from hidden_dynamics.results.record import RunRecord
+from hidden_dynamics.results.statistics import over_seeds
 
 LAYERS = {
     "pooled": "what the last linear map sees, means over all places",
@@ -37,6 +35,7 @@ class Featured(SideBySide):
     """Image features of models of one size on one task."""
 
     settings: FeaturedSettings
+    summarised = True
     measured = "features"
     alike = ("silhouette_table", "embedding"), ("task", "size", "models", "features")
 
@@ -65,50 +64,41 @@ class SilhouetteTable(Featured):
 
 def draw(artifact: SilhouetteTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
-    features = measured_features(artifact, evidence)
-    cases = artifact.cases()
-    scores = [score_of(artifact, evidence, case, "silhouette", _statistics(evidence, case)) for case in cases]
+    features, scores = measured_features(artifact, evidence), []
+    for case in artifact.cases():
+        ours = over_seeds(artifact.configuration, evidence.of(case), "silhouette")
+        scores.append(score_of(artifact, evidence, case, "silhouette", ours))
     data = [score.data(artifact) for score in scores]
     rows = [
         {"Model": line["label"], "N": beside(line["size"], line["paper_size"]), **score.texts(artifact)}
         for score, line in zip(scores, data, strict=True)
     ]
     measured, *lost = features_notes(artifact.settings.features, features)
-    notes = [f"{measured} {runs_note(features)}", " ".join([*lost, *divergence_notes(features)])]
+    notes = [f"{measured} {runs_note(evidence.runs)}", " ".join([*lost, *divergence_notes(evidence.runs)])]
     return beside_published.table(artifact, evidence, rows, data, notes)
-
-
-def _statistics(evidence: Evidence, case: Case) -> Statistics:
-    """Of a case's silhouettes; failed are all that have none, but for those of diverged runs."""
-    rows = [row for row in evidence.features if row.case == case]
-    values = [row.silhouette for row in rows if row.silhouette is not None]
-    diverged, (mean, std) = sum(row.status == "diverged" for row in rows), mean_and_std(values)
-    lost = len(rows) - len(values) - diverged
-    return Statistics(len(rows), diverged, lost, 0, len(values), mean, std, None, math.nan, math.nan, None)
 
 
 # Shared with the figure of features
 
 
-def measured_features(artifact: Artifact, evidence: Evidence) -> Sequence[Features]:
-    """The measured features of an artifact, a row for each run; a `UserError` where they have not one row for each run,
-    as those of a publication with fewer seeds."""
-    measured = Counter((row.model, row.seed) for row in evidence.features)
-    for run in artifact.runs:
-        if measured[run.model, run.seed] != 1:
-            raise artifact.wrong_input("features", f"it has not one row for {run.id}")
-    return evidence.features
+def measured_features(artifact: Artifact, evidence: Evidence) -> list[tuple[RunRecord, Features]]:
+    """Each run with its features; a `UserError` where one has none, as of a publication with fewer seeds."""
+    measured = {(row.model, row.seed): row for row in evidence.features}
+    for run in evidence.runs:
+        if (run.model, run.seed) not in measured:
+            raise artifact.wrong_input("features", f"it has no row for {run.run.id}")
+    return [(run, measured[run.model, run.seed]) for run in evidence.runs]
 
 
-def features_notes(settings: FeatureSettings, rows: Sequence[Features]) -> list[str]:
+def features_notes(settings: FeatureSettings, measured: Sequence[tuple[RunRecord, Features]]) -> list[str]:
     """Layer and images of the features, their clusters, the weights and devices; then the runs without a silhouette."""
     scaled = "every number scaled to mean 0 and deviation 1" if settings.standardise else "not scaled"
-    sizes = dict.fromkeys(f"{row.dimensions} ({row.label})" for row in rows if row.dimensions)
-    images = {f"{row.images:,}" for row in rows if row.images}
-    weights = sorted({row.weights for row in rows if row.weights})
-    devices = sorted({row.measured_on for row in rows if row.measured_on})
-    lost = [row for row in rows if row.status not in ("measured", "diverged", "failed")]
-    texts = [f"{row.label} seed {row.seed} ({row.failure or WITHOUT[row.status]})" for row in lost]
+    sizes = dict.fromkeys(f"{row.dimensions} ({run.label})" for run, row in measured if row.dimensions)
+    images = {f"{row.images:,}" for _, row in measured if row.images}
+    weights = sorted({row.weights for _, row in measured if row.weights})
+    devices = sorted({row.measured_on for _, row in measured if row.measured_on})
+    lost = [(run, row) for run, row in measured if row.status not in ("measured", "diverged", "failed")]
+    texts = [f"{run.label} seed {run.seed} ({row.failure or WITHOUT[row.status]})" for run, row in lost]
     return [
         f"Features: {LAYERS[settings.layer]}; numbers per image: {', '.join(sizes) or 'none'}; {scaled}. Images: "
         f"{' or '.join(images) or 'none'} of the {settings.split} set, the first ones. Silhouette: k-means with k = "
