@@ -17,7 +17,7 @@ for group in dict.fromkeys(papers.values() if shared else papers):
         input:
             sorted({data_of(runs_on(CONFIGURATION, task)) for task in tasks}),
         output:
-            [PATHS.floors(task) for task in tasks],
+            [PATHS.measured("floors", task) for task in tasks],
         log:
             f"{PATHS.logs}/floors-{group}.log",
         priority: SOON

@@ -10,7 +10,7 @@ rule measure_cost:
         data=lambda wildcards: data_of(ARTIFACTS[wildcards.artifact].measured_runs()),
         published=lambda wildcards: f"published/{ARTIFACTS[wildcards.artifact].settings.published}",  # names the baseline
     output:
-        PATHS.costs("{artifact}"),
+        PATHS.measured("costs", "{artifact}"),
     log:
         f"{PATHS.logs}/measure_cost-{{artifact}}.log",
     wildcard_constraints:
@@ -40,7 +40,7 @@ rule measure_cost:
 rule measure_jacobian:
     """Differentiate untrained cells, and multiply what the paper says that this gives"""
     output:
-        PATHS.jacobian("{artifact}"),
+        PATHS.measured("jacobian", "{artifact}"),
     log:
         f"{PATHS.logs}/measure_jacobian-{{artifact}}.log",
     wildcard_constraints:
@@ -67,7 +67,7 @@ rule measure_features:
         runs=lambda wildcards: records_of(runs_of(wildcards)),  # and their weights, which restored runs do not have
         data=lambda wildcards: data_of(runs_of(wildcards)),
     output:
-        PATHS.features("{artifact}"),
+        PATHS.measured("features", "{artifact}"),
         PATHS.maps("{artifact}"),
     log:
         f"{PATHS.logs}/measure_features-{{artifact}}.log",

@@ -47,7 +47,7 @@ def main() -> None:
     for task in given.task:
         known(task, configuration.tasks, "task", "--task")
         rows = list(rows_of(configuration, task, given.seed, fitted))
-        write_rows(given.output or configuration.paths.floors(task), COLUMNS, rows)
+        write_rows(given.output or configuration.paths.measured("floors", task), COLUMNS, rows)
 
 
 def rows_of(

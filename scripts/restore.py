@@ -55,7 +55,7 @@ def draw_all(configuration: Configuration, root: Path) -> None:
     """The summaries, the verdicts, every table and figure, and the page."""
     artifacts = load_artifacts(configuration).values()
     floors = [path for one in artifacts for path in one.floors().values()]
-    floors += [configuration.paths.floors(task) for task in tasks_of_claims(configuration)]
+    floors += [configuration.paths.measured("floors", task) for task in tasks_of_claims(configuration)]
     for file in [root / path for path in floors]:
         if not file.is_file():  # published before classical baselines were fitted
             write_rows(file, (), ())

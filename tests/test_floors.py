@@ -178,7 +178,7 @@ def test_a_file_has_a_row_for_each_metric_that_is_a_number(ended, tmp_path, monk
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     stored.save(path, prepared(run.spec["dataset"], json.dumps(run.spec["data"])), {"dataset": run.spec["dataset"]})
     assert ended(fit_floors.main, "--task", "ushcn", settings=settings).code == 0
-    rows = read_rows(configuration.paths.floors("ushcn"))
+    rows = read_rows(configuration.paths.measured("floors", "ushcn"))
     assert tuple(rows[0]) == COLUMNS and {row["seed"] for row in rows} == {"0", "1"}
     assert {row["data_digest"] for row in rows} == {stored.load(path).digest}
     output = tmp_path / "again.csv"

@@ -136,7 +136,7 @@ def test_a_real_measurement(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     configuration = load(read_yaml(ROOT / "config.yaml") | settings)
-    rows = read_rows(tmp_path / configuration.paths.costs(TABLE))
+    rows = read_rows(tmp_path / configuration.paths.measured("costs", TABLE))
     assert list(rows[0]) == list(Cost.model_fields)
     measured = [(row["process"], row["model"], row["quantity"]) for row in rows]
     assert measured == [*itertools.product("01", models, (*TIMES, *MEMORIES))]

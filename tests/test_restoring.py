@@ -204,10 +204,9 @@ def test_an_altered_archive_is_refused_by_its_name(copy, published, tmp_path):
 def test_what_was_measured_comes_back_only_where_the_runs_of_its_tasks_agree(published, tmp_path, configured):
     changes = {"tasks": {"pmnist": {"training": {"batch_size": 7}}}}
     put_all_back(Publication(published.directory), tmp_path, configured(scale="demo", seeds=[0], overrides=changes))
-    assert not (tmp_path / published.configuration.paths.costs(COSTS)).exists()
-    assert (tmp_path / published.configuration.paths.features(IMAGES)).exists()
-    there = {task: (tmp_path / published.configuration.paths.floors(task)).exists() for task in ("mnist", "pmnist")}
-    assert there == {"mnist": True, "pmnist": False}
+    there = published.configuration.paths.measured
+    assert not (tmp_path / there("costs", COSTS)).exists() and (tmp_path / there("features", IMAGES)).exists()
+    assert [(tmp_path / there("floors", task)).exists() for task in ("mnist", "pmnist")] == [True, False]
 
 
 def test_what_was_published_before_classical_baselines_is_drawn_without_them(published, tmp_path):

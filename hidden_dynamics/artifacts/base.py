@@ -168,18 +168,15 @@ class Artifact(ABC):
         """The artifact under whose name its measurement is: the first of those that share it."""
         every, (kinds, keys) = self.configuration.artifacts, self.alike
         same = {name: [one.get(key) for key in keys] for name, one in every.items() if one["kind"] in kinds}
-        return next(name for name, settings in same.items() if settings == same[self.name])
+        return next((name for name, settings in same.items() if settings == same.get(self.name)), self.name)
 
     def inputs(self) -> dict[str, str]:
         """Its files beside those of runs, by name: costs, features, maps, jacobian."""
-        paths, files = self.configuration.paths, {}
-        if self.measured == "costs":
-            files["costs"] = paths.costs(self.measurement)
-        if self.measured == "features":
-            files |= {"features": paths.features(self.measurement), "maps": paths.maps(self.measurement)}
-        if self.measured == "jacobian":
-            files["jacobian"] = paths.jacobian(self.name)
-        return files
+        if self.measured is None:
+            return {}
+        paths, name = self.configuration.paths, self.measurement
+        maps = {"maps": paths.maps(name)} if self.measured == "features" else {}
+        return {self.measured: paths.measured(self.measured, name)} | maps
 
     def wrong_input(self, name: str, why: str) -> UserError:
         """The error, to be raised, of a measurement, as `inputs` names it, that it cannot be made of."""
@@ -189,7 +186,7 @@ class Artifact(ABC):
     def floors(self) -> dict[str, str]:
         """The files of classical baselines that it shows, by task."""
         cells = self.cases() if self.floored else []
-        return {cell.task: self.configuration.paths.floors(cell.task) for cell in cells}
+        return {cell.task: self.configuration.paths.measured("floors", cell.task) for cell in cells}
 
     def details(self) -> list[str]:
         """The files of its runs that it reads."""

@@ -17,7 +17,7 @@ def evidence_of_claims(configuration: Configuration, root: Path) -> Evidence:
     """
     cases = dict.fromkeys(case for *_, cases in _claimed(configuration) for case in cases)
     runs = [run for case in cases for run in resolve_seeds(configuration, case, configuration.seeds_of(case.task))]
-    floors = {task: configuration.paths.floors(task) for task in tasks_of_claims(configuration)}
+    floors = {task: configuration.paths.measured("floors", task) for task in tasks_of_claims(configuration)}
     return Evidence.read(configuration, runs, root, floors, _measurements(configuration))
 
 
@@ -31,7 +31,7 @@ def files_of(configuration: Configuration) -> list[str]:
         for case in cases:
             runs = resolve_seeds(configuration, case, configuration.seeds_of(case.task))
             files += [f"{run.directory}/{name}" for run in runs for name in names]
-    files += [configuration.paths.floors(task) for task in tasks_of_claims(configuration)]
+    files += [configuration.paths.measured("floors", task) for task in tasks_of_claims(configuration)]
     return list(dict.fromkeys([*files, *_measurements(configuration).values()]))
 
 
@@ -64,7 +64,7 @@ def _measurements(configuration: Configuration) -> dict[str, str]:
         if entry.measurement not in configuration.artifacts:
             continue
         if entry.kind == "identity":
-            files["jacobian"] = paths.jacobian(str(entry.measurement))
+            files["jacobian"] = paths.measured("jacobian", str(entry.measurement))
         elif entry.measurement and len(cases) == len(entry.cases):
-            files["features"] = paths.features(entry.measurement)
+            files["features"] = paths.measured("features", entry.measurement)
     return files

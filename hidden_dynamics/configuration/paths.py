@@ -23,33 +23,21 @@ class Paths:
         name = "-".join([dataset, *(f"{key}{value_text(value)}" for key, value in sorted(settings.items()))])
         return f"{self.data}/prepared/{name}.npz"
 
-    @property
-    def runs(self) -> str:
-        return f"{self.results}/runs"
-
     def run(self, task: str, sized_model: str, seed: int | str) -> str:
-        return f"{self.runs}/{task}/{sized_model}/seed{seed}"
+        return f"{self.results}/runs/{task}/{sized_model}/seed{seed}"
 
     @property
     def all_runs(self) -> str:
         """A row for each run."""
         return f"{self.results}/summary/runs.csv"
 
-    def costs(self, artifact: str) -> str:
-        return f"{self.results}/costs/{artifact}.csv"
-
-    def features(self, artifact: str) -> str:
-        return f"{self.results}/features/{artifact}.csv"
+    def measured(self, what: str, name: str) -> str:
+        """A measurement: "costs", "features" or "jacobian" for an artifact, "floors" of a task."""
+        return f"{self.results}/{what}/{name}.csv"
 
     def maps(self, artifact: str) -> str:
         """The maps of features in the plane, as arrays."""
         return f"{self.results}/features/{artifact}.npz"
-
-    def jacobian(self, artifact: str) -> str:
-        return f"{self.results}/jacobian/{artifact}.csv"
-
-    def floors(self, task: str) -> str:
-        return f"{self.results}/floors/{task}.csv"
 
     @property
     def statistics(self) -> str:

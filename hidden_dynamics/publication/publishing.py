@@ -32,7 +32,6 @@ from hidden_dynamics.results.run_files import RECORD
 from hidden_dynamics.system.files import ROOT, naming_the_disk
 
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
-MEASUREMENTS = ("costs", "features", "maps", "jacobian")  # of the inputs of artifacts
 LEFT_OUT = ("scale", "directory", "hyperparameters", "training", "split", "solver")
 CRATE = "https://w3id.org/ro/crate/1.1"
 FORMATS = {"md": "text/markdown", "csv": "text/csv", "html": "text/html", "png": "image/png", "xz": "application/x-xz"}
@@ -47,9 +46,9 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     records = {name: files_of_run(root / run.run.directory) for name, run in runs.items()}
     artifacts = {place_of(one): one for one in in_order(configuration)}
     made = artifacts.values()
-    measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
+    measured = [path for one in made for path in one.inputs().values()]
     measured += [path for one in made for path in one.floors().values()]
-    measured += [paths.floors(task) for task in tasks_of_claims(configuration)]
+    measured += [paths.measured("floors", task) for task in tasks_of_claims(configuration)]
     summaries = {"verdicts": paths.verdicts, "statistics": paths.statistics, "comparisons": paths.comparisons}
     files = {
         "findings.md": findings_page(configuration, list(runs.values()), root).encode(),

@@ -110,7 +110,7 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
             write(directory / KEPT, files)
             write(directory, files)
     refused = {name.partition("/")[0] for name, what in outcome.items() if what not in (PUT_BACK, THERE)}
-    tasks = {place.paths.floors(task): {task} for task in place.tasks}
+    tasks = {place.paths.measured("floors", task): {task} for task in place.tasks}
     tasks |= {path: {*one.tasks()} for one in load_artifacts(place).values() for path in one.inputs().values()}
     for path, content in measured.items():
         file = f"{place.results}/{path}"
