@@ -42,15 +42,11 @@ class Spec(TypedDict):
     variants: dict[str, str]
 
 
-def length_matters(training: Training) -> str:
-    """Why a run of so many epochs is not the first part of a longer one; "" where it is. Rates, orders and penalties go
-    by the iteration; what the length decides is where the last evaluation is."""
+def length_matters(training: Training) -> bool:
+    """Whether a run of so many epochs is not the first part of a longer one: it ends, and is evaluated, within an epoch
+    or off `evaluate_every`, or only its data say where. Rates, orders and penalties go by the iteration."""
     every, per_epoch = training.get("evaluate_every"), training.get("iterations_per_epoch")
     epochs = min(training["epochs"], training.get("rates", {}).get("until", math.inf))
-    if every is None and epochs != int(epochs):
-        return "it ends within an epoch, and is evaluated there"
-    if every is not None and per_epoch is None:
-        return "it is evaluated by the iteration and at its end, and its data say where that is"
-    if every is not None and per_epoch is not None and epochs * per_epoch % every:
-        return f"its end is no multiple of {every} iterations, and is evaluated"
-    return ""
+    if every is None:
+        return epochs != int(epochs)
+    return per_epoch is None or epochs * per_epoch % every != 0
