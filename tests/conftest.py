@@ -219,7 +219,7 @@ def from_mirror(tmp_path: Path) -> Callable[[str], Path]:
     """The raw files of a dataset, fetched and verified from the mirror; skips the test where there is none."""
 
     def directory(name: str) -> Path:
-        dataset = configurations.load_datasets()[name]
+        dataset = configurations.load().datasets[name]
         mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
         if not mirror:
             pytest.skip(f"HIDDEN_DYNAMICS_MIRROR names no mirror with the real {dataset.title}")

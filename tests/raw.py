@@ -1,21 +1,20 @@
-"""Made-up raw data: a registry with one dataset, and tar archives of files that are given."""
+"""Made-up raw data: a configured dataset, and tar archives of files that are given."""
 
 import io
 import tarfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-import yaml
+from hidden_dynamics.configuration import Configuration, load
+from hidden_dynamics.configuration.schema import Dataset
 
 TOY = {"title": "Toy", "module": "toy", "stand_in_for": None, "licence": "none", "citation": "nobody", "files": {}}
 
 
-def write_registry(directory: Path, name: str = "toy", **changes: Any) -> Path:
-    """Write a registry (as config/datasets.yaml is) of one dataset, whose entry has these changes; its path."""
-    path = directory / "datasets.yaml"
-    path.write_text(yaml.safe_dump({name: TOY | changes}), encoding="utf-8")
-    return path
+def with_dataset(name: str = "toy", **changes: Any) -> Configuration:
+    """The shipped configuration with one dataset, whose entry has these changes."""
+    return replace(load(), datasets={name: Dataset.model_validate(TOY | changes)})
 
 
 def pack(members: Mapping[str, bytes], mode: str = "w", links: Iterable[str] = (), **options: Any) -> bytes:

@@ -12,7 +12,7 @@ from conftest import ROOT, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.configuration import load_datasets
+from hidden_dynamics.configuration import load
 from hidden_dynamics.data import adding, cifar10, copying, digits, fsdd, human_activity, mnist, ptb, ushcn
 from hidden_dynamics.data.human_activity import CLASSES
 from hidden_dynamics.data.streams import generator
@@ -176,7 +176,8 @@ WRONG = {
         *[{"sets": []}, {"sets": ["b", "a"]}, {"sets": "a"}, {"quantisation": 0}, {"quantisation": "fine"}]
     ],
 }
-SHIPPED = {name: {} for name in load_datasets()} | {
+DATASETS = load().datasets
+SHIPPED = {name: {} for name in DATASETS} | {
     "copying": COPYING,
     "adding": ADDING,
     "invented_text": {"train": 60, "validation": 20, "test": 30, "vocabulary": 50},
@@ -186,7 +187,7 @@ SHIPPED = {name: {} for name in load_datasets()} | {
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_settings_of_a_dataset_are_checked(tmp_path: Path, name: str):
-    prepare, right = import_module(load_datasets()[name].module).prepare, SHIPPED[name]
+    prepare, right = import_module(DATASETS[name].module).prepare, SHIPPED[name]
     with refused("nonsense", name):
         prepare(tmp_path, right | {"nonsense": 1})
     for key in right:
@@ -198,7 +199,7 @@ def test_settings_of_a_dataset_are_checked(tmp_path: Path, name: str):
 
 
 def test_the_registry_and_the_modules_agree():
-    registry = load_datasets()
+    registry = DATASETS
     one_file = {"cifar10": cifar10.ARCHIVE, "fsdd": fsdd.ARCHIVE, "human_activity": human_activity.FILE}
     files = {name: [file] for name, file in (one_file | {"ushcn": ushcn.FILE}).items()} | {"ptb": [*ptb.FILES.values()]}
     assert {name: list(registry[name].files) for name in files} == files

@@ -16,14 +16,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import fetch as script
 import numpy as np
 import pytest
 from conftest import file_size_limit, refused
-from raw import pack, write_registry
+from raw import TOY, pack, with_dataset
 
-from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.configuration.schema import RemoteFile
 from hidden_dynamics.data import fetch as fetching
 from hidden_dynamics.data.fetch import fetch, verify
@@ -116,6 +116,17 @@ def left_behind(directory: Path) -> list[str]:
 
 
 @pytest.fixture
+def run(ended, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Runs the script for a dataset with one file."""
+
+    def fetched(file: RemoteFile, *arguments: object) -> Any:
+        monkeypatch.setattr(script, "load", lambda settings: with_dataset(files={"data.bin": file.given()}))
+        return ended(script.main, "--dataset", "toy", *arguments)
+
+    return fetched
+
+
+@pytest.fixture
 def bring(tmp_path: Path) -> Callable[..., bytes]:
     """Fetches the file from these addresses, into `tmp_path` or another directory, and gives what is there then."""
 
@@ -127,11 +138,11 @@ def bring(tmp_path: Path) -> Callable[..., bytes]:
 
 
 @pytest.mark.parametrize("body", [CONTENT, PACKED], ids=["plain", "gzip"])
-def test_a_download_is_stored_decompressed_and_leaves_nothing_else(server: Server, tmp_path, bring, ended, body: bytes):
+def test_a_download_is_stored_decompressed_and_leaves_nothing_else(server: Server, tmp_path, bring, run, body: bytes):
     url = server.serve("/a", whole(body))
     assert bring(url, into=tmp_path / "deep") == CONTENT and left_behind(tmp_path / "deep") == ["data.bin"]
     output = tmp_path / "raw" / "data.bin"
-    done = ended(script.main, *registered(tmp_path, remote(url)), "--file", "data.bin", "--output", output)
+    done = run(remote(url), "--file", "data.bin", "--output", output)
     assert done.code == 0 and output.read_bytes() == CONTENT
 
 
@@ -381,16 +392,11 @@ def with_file(**changes) -> dict:
     return {"files": {"x": {"size": 1, "sha256": "0" * 64, "urls": ["http://x"]} | changes}}
 
 
-def registered(directory: Path, file: RemoteFile) -> tuple:
-    """The script's arguments for a dataset with one file."""
-    return ("--dataset", "toy", "--registry", write_registry(directory, files={"data.bin": file.given()}))
-
-
 @pytest.mark.parametrize(
     ("changes", "key", "expected"),
     [
         ({"title": None}, "title", "valid string"),
-        ({"stand_in_for": "mnist"}, "stand_in_for", "Known: toy."),
+        ({"stand_in_for": "mnst"}, "stand_in_for", "Did you mean 'mnist'?"),
         ({"stand_in_for": ["toy", "toy"]}, "stand_in_for", "two are the same"),
         ({"files": {"../data.bin": {}}}, "files.../data.bin", "match pattern"),
         ({"files": {"x": {"size": 1, "urls": ["http://x"]}}}, "files.x.sha256", "Field required"),
@@ -401,16 +407,15 @@ def registered(directory: Path, file: RemoteFile) -> tuple:
         (with_file(archive="tar", members="*", count=1, size=None), "files.x", "the size of an archive's members"),
     ],
 )
-def test_a_malformed_entry_is_named(tmp_path: Path, changes: dict, key: str, expected: str):
-    path = write_registry(tmp_path, **changes)
-    with refused(re.escape(expected), file=path, key=".".join(["toy", *filter(None, [key])])):
-        load_datasets(path)
+def test_a_malformed_entry_is_named(project, changes: dict, key: str, expected: str):
+    project.set("config/datasets.yaml", "toy", TOY | changes)
+    with refused(re.escape(expected), file="config/datasets.yaml", key=".".join(["toy", *filter(None, [key])])):
+        project.load()
 
 
 @pytest.mark.parametrize(
     ("file", "said"), [("data.bin", "toy/data.bin could not be fetched"), ("date.bin", "Did you mean 'data.bin'?")]
 )
-def test_script_says_what_failed_in_plain_words(tmp_path: Path, ended, file: str, said: str):
-    arguments = (*registered(tmp_path, remote(unreachable())), "--output", tmp_path / "data.bin")
-    done = ended(script.main, *arguments, "--file", file)
+def test_script_says_what_failed_in_plain_words(tmp_path: Path, run, file: str, said: str):
+    done = run(remote(unreachable()), "--output", tmp_path / "data.bin", "--file", file)
     assert done.code == 1 and "error: " in done.err and said in done.err

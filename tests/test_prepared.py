@@ -9,7 +9,7 @@ import numpy as np
 import prepare
 import pytest
 from conftest import refused
-from raw import write_registry
+from raw import with_dataset
 
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
@@ -124,11 +124,12 @@ def test_script_says_what_is_wrong(tmp_path: Path, ended, arguments: tuple[str, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_script_refuses_raw_files_that_are_not_the_registered_ones(tmp_path: Path, ended):
+def test_script_refuses_raw_files_that_are_not_the_registered_ones(tmp_path: Path, ended, monkeypatch):
     content = b"registered"
     file = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "urls": ["http://nowhere.invalid"]}
-    registry = write_registry(tmp_path, module="no_such_module", files={"data.bin": file})
-    arguments = ("--dataset", "toy", "--raw", tmp_path, "--registry", registry, "--output", tmp_path / "toy.npz")
+    toy = with_dataset(module="no_such_module", files={"data.bin": file})
+    monkeypatch.setattr(prepare, "load", lambda settings: toy)
+    arguments = ("--dataset", "toy", "--raw", tmp_path, "--output", tmp_path / "toy.npz")
     for written, said in (
         (b"Registered", f"{tmp_path}/data.bin: the content: 10 bytes with SHA-256"),
         (gzip.compress(content)[:-9], f"{tmp_path}/data.bin: the archive is broken off"),

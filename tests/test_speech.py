@@ -15,7 +15,7 @@ import soundfile
 from conftest import refused
 from hypothesis import example, given
 from hypothesis import strategies as st
-from raw import pack, write_registry
+from raw import pack, with_dataset
 
 from hidden_dynamics.data import fsdd, prepared, speech, synthetic_speech, timit
 from hidden_dynamics.data.generated import LIKE
@@ -249,8 +249,8 @@ def test_the_script_finds_the_copy_in_the_settings_and_names_what_is_wrong_with_
 def test_of_an_own_copy_the_counts_are_recorded(tmp_path: Path, ended, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "own.py").write_text("import numpy as np\ndef prepare(raw, settings): return {'a': np.zeros((3, 2))}\n")
-    registry = write_registry(tmp_path, "own", module="own", own_copy=True)
-    command = ["--dataset", "own", "--registry", registry, "--raw", tmp_path]
+    monkeypatch.setattr(prepare, "load", lambda settings: with_dataset("own", module="own", own_copy=True))
+    command = ["--dataset", "own", "--raw", tmp_path]
     assert ended(prepare.main, *command, "--output", tmp_path / "own.npz").code == 0
     assert prepared.load(tmp_path / "own.npz").provenance["own_copy"] == {"a": 3}
 

@@ -29,7 +29,6 @@ PARTS = {
     "scales": dict[schema.Name, schema.Scale],
     "artifacts": dict[schema.ArtifactName, dict[str, Any]],
 }
-DATASETS = ROOT / "config" / "datasets.yaml"
 RECURRENT_NETWORK = "hidden_dynamics.models.recurrent_network.RecurrentNetwork"  # of tasks that name no other
 
 
@@ -200,20 +199,6 @@ def load(settings: Mapping[str, object] | None = None, directory: Path = ROOT) -
     return replace(configuration, tasks={name: _as_prepared(configuration, name) for name in configuration.tasks})
 
 
-def load_datasets(path: Path = DATASETS) -> dict[str, schema.Dataset]:
-    """The registry of datasets alone, at `path`; a `UserError` where the file is missing or malformed, or a stand-in
-    names a dataset that does not exist."""
-    datasets = typed(PARTS["datasets"], read_yaml(path), str(path))
-    _check_originals(datasets, str(path))
-    return datasets
-
-
-def _check_originals(datasets: Mapping[str, schema.Dataset], origin: str) -> None:
-    for name, dataset in datasets.items():
-        for original in dataset.originals:
-            known(original, datasets, "dataset", f"{origin}: {name}.stand_in_for")
-
-
 def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) -> dict[str, schema.Task]:
     _check_tasks(parts, parts["tasks"], "config/tasks.yaml")
     content = copy.deepcopy(raw["tasks"])
@@ -337,7 +322,9 @@ def _check_sizes(name: str, task: schema.Task, model: str, entry: schema.TaskMod
 
 def _check_names(c: Configuration) -> None:
     """Every name that one file uses must be defined in another; artifacts are left to their kinds."""
-    _check_originals(c.datasets, "config/datasets.yaml")
+    for name, dataset in c.datasets.items():
+        for original in dataset.originals:
+            known(original, c.datasets, "dataset", f"config/datasets.yaml: {name}.stand_in_for")
     for key, names in {"data.copies": c.settings.data.copies, "leave_out": c.settings.leave_out}.items():
         for name in names:
             known(name, c.datasets, "dataset", f"config.yaml: {key}")
