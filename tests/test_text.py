@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.data import invented_text, prepared, ptb, text
+from hidden_dynamics.data import invented_text, prepared, ptb
 
 a_word = st.text("abcdeN<>'.-", min_size=1, max_size=4)
 some_lines = st.lists(st.lists(a_word, max_size=6), max_size=6)
-three_parts = st.fixed_dictionaries({split: some_lines for split in text.SPLITS})
+three_parts = st.fixed_dictionaries({split: some_lines for split in ptb.FILES})
 
 
 @given(three_parts)
 def test_numbers_become_the_words_again(splits: dict[str, list[list[str]]]):
-    arrays = text.number(splits)
+    arrays = ptb.number(splits)
     assert sorted(arrays) == ["test", "train", "validation", "vocabulary"]
     assert arrays["vocabulary"].dtype.kind == "U"
     seen: list[str] = []
-    for split in text.SPLITS:
+    for split in ptb.FILES:
         assert arrays[split].dtype == np.int32
         found = arrays["vocabulary"][arrays[split]].tolist()
         assert found == [word for line in splits[split] for word in (*line, "<eos>")]
@@ -35,7 +35,7 @@ def test_numbers_become_the_words_again(splits: dict[str, list[list[str]]]):
 @pytest.mark.parametrize("content", [b"a b\n\nc\n", b"a b\n\nc", b"a b\r\n\r\nc\r\n"])
 def test_a_line_without_words_counts_and_the_last_need_not_be_closed(tmp_path: Path, content: bytes):
     (tmp_path / "file.txt").write_bytes(content)
-    assert text.read_lines(tmp_path / "file.txt") == [["a", "b"], [], ["c"]]
+    assert ptb.read_lines(tmp_path / "file.txt") == [["a", "b"], [], ["c"]]
 
 
 def small_ptb(directory: Path) -> None:

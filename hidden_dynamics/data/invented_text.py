@@ -10,6 +10,6 @@ from hidden_dynamics.data.streams import generator
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """The arrays of `text.number`."""
+    """The arrays of `ptb.number`."""
     chosen = typed(Words, settings, "invented_text")
     return chosen.drawn(generator(chosen.seed, "invented_text"))

@@ -31,7 +31,7 @@ class Settings(Entry):
 
 
 class LanguageModelling(ValidatedTask[nn.Module, Batch]):
-    """Word-level Penn Treebank and its stand-ins, as hidden_dynamics.data.text numbers their words.
+    """Word-level Penn Treebank and its stand-ins, as hidden_dynamics.data.ptb numbers their words.
 
     A text is cut into as many columns as a batch has, and read in segments that follow one another: the network's state
     is carried from one to the next, without gradients (truncated backpropagation through time).

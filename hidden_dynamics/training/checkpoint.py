@@ -1,7 +1,7 @@
 """Checkpoints that survive kills and damage: written atomically, digested, and the one before kept.
 
-A checkpoint holds a fingerprint of all that determines the run: that of another run is ignored, as is one of an earlier
-format, with a word.
+A checkpoint holds a fingerprint of all that determines the run: that of another run, or of an earlier format, is
+ignored.
 """
 
 import hashlib
@@ -75,16 +75,12 @@ class Checkpoint:
         self._took = self._saved - start
 
     def load(self) -> dict[str, Any] | None:
-        """The newest state of this very run, on the CPU, or None; a file that is damaged or of an earlier format is
-        reported on stderr, and the previous one used."""
-        for path in (self.path, self.previous):
-            state = _read(path)
-            if state is None or state["fingerprint"] not in {self.fingerprint, *self.equal}:
-                continue
-            if state.get("format") == FORMAT:
+        """The newest state of this very run, on the CPU, or None; a file that is damaged is reported on stderr, and the
+        previous one used."""
+        for state in map(_read, (self.path, self.previous)):
+            if state and state.get("format") == FORMAT and state["fingerprint"] in {self.fingerprint, *self.equal}:
                 self.code = state.get("code", self.code)
                 return state
-            print(f"{path} is of an earlier format, which nothing can go on from: it is ignored.", file=sys.stderr)
         return None
 
     def epochs(self) -> float | None:
