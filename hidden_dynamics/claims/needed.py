@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Case, resolve_seeds
+from hidden_dynamics.configuration.runs import Case, all_runs, resolve_seeds
 from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
 from hidden_dynamics.results.evidence import Evidence
 
@@ -42,18 +42,10 @@ def tasks_of_claims(configuration: Configuration) -> dict[str, str]:
 
 def _claimed(configuration: Configuration) -> Iterator[tuple[str, ClaimEntry, list[Case]]]:
     """(paper, claim, those of its cases, its control's among them, that are run at the configured scale)."""
+    there = {run.case for run in all_runs(configuration)}
     for paper, content in load_claims().items():
         for entry in content.claims:
-            yield paper, entry, [case for case in entry.cases if is_configured(configuration, case)]
-
-
-def is_configured(configuration: Configuration, case: Case) -> bool:
-    """Whether a case is configured, and not left out."""
-    task = configuration.tasks.get(case.task)
-    if task is None or (task.by_name and case.task not in configuration.chosen_tasks):
-        return False
-    model = task.models.get(case.model)
-    return model is not None and case.size in model.run_sizes and configuration.is_run(*case)
+            yield paper, entry, [case for case in entry.cases if case in there]
 
 
 def _measurements(configuration: Configuration) -> dict[str, str]:
