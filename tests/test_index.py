@@ -16,7 +16,7 @@ from published_here import COSTS, GRADIENTS, JACOBIAN, PATIENT, TABLE, results_o
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims.verdict import Outcome, Verdict, write_verdicts
 from hidden_dynamics.pages.index import index_page, pictures, sentence
-from hidden_dynamics.pages.sections import DrawnTable, drawn_table, in_order
+from hidden_dynamics.pages.sections import Drawn, drawn_of, in_order
 from hidden_dynamics.results.archives import write
 
 EVIL = "LSTM <img src=x onerror=alert(1)> & “co”"
@@ -87,7 +87,7 @@ def test_pictures_and_tables_are_those_that_were_drawn(page, read, results):
     for address, content in own:
         assert base64.b64decode(content) == (results.results / address).read_bytes()
     for name in (TABLE, COSTS):
-        drawn = drawn_table(artifact_named(results.configuration, name), results.root)
+        drawn = drawn_of(artifact_named(results.configuration, name), results.root)
         assert [name for _, name in drawn.columns] in read.rows
         rows = [[cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row] for row in read.rows]
         assert all(row in rows for row in drawn.rows)
@@ -96,7 +96,7 @@ def test_pictures_and_tables_are_those_that_were_drawn(page, read, results):
 
 def test_columns_stand_under_the_names_of_their_groups():
     def groups(*columns):
-        return DrawnTable(title="", columns=list(columns), rows=[], notes=[]).groups
+        return Drawn(instead="", columns=list(columns), rows=[], notes=[]).groups
 
     assert groups(("", "Model"), ("", "N"), ("MNIST", "ours"), ("MNIST", "paper")) == [("", 2), ("MNIST", 2)]
     assert groups(("", "Model"), ("", "ours")) == []

@@ -97,9 +97,9 @@ def html(table: Table) -> str:
 
 
 def json_text(table: Table) -> str:
-    """What hidden_dynamics.pages.sections shows: title, columns as (group, name), rows of texts, notes."""
+    """What hidden_dynamics.pages.sections shows: columns as (group, name), rows of texts, notes."""
     rows = table.frame.to_numpy().tolist()
-    shown = {"title": table.title, "columns": table.frame.columns.tolist(), "rows": rows, "notes": table.notes}
+    shown = {"instead": "", "columns": table.frame.columns.tolist(), "rows": rows, "notes": table.notes}
     return json.dumps(shown, ensure_ascii=False, indent=0) + "\n"
 
 

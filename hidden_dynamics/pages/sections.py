@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from markupsafe import Markup
 from PIL import Image
@@ -19,10 +18,15 @@ from hidden_dynamics.errors import UserError
 Files = Mapping[str, bytes]  # by path
 
 
-class DrawnTable(BaseModel):
-    """A table as hidden_dynamics.artifacts.tables.json_text writes it; a column is (group, name)."""
+class Drawn(BaseModel):
+    """A table or figure as hidden_dynamics.artifacts.tables.json_text or .sheet.save writes it: with all keys.
 
-    title: str
+    Attributes:
+        instead: of a figure without a picture the sentence in its place; else "".
+        columns: of a table, (group, name) each.
+    """
+
+    instead: str
     columns: list[tuple[str, str]]
     rows: list[list[str]]
     notes: list[str]
@@ -35,14 +39,6 @@ class DrawnTable(BaseModel):
         return groups if any(name for name, _ in groups) else []
 
 
-class DrawnFigure(BaseModel):
-    """A figure as hidden_dynamics.artifacts.sheet.save writes it; `instead` is the sentence in place of a picture."""
-
-    heading: str
-    instead: str
-    notes: list[str]
-
-
 @dataclass(frozen=True)
 class Section:
     """A table or a figure on the page.
@@ -53,7 +49,7 @@ class Section:
     """
 
     artifact: Artifact
-    drawn: DrawnTable | DrawnFigure
+    drawn: Drawn
     picture: Markup
     stand_ins: Mapping[str, Sequence[str]]
 
@@ -82,27 +78,16 @@ def section_of(artifact: Artifact, root: Path, published: Files | None) -> Secti
         UserError: a rendered file is missing or damaged.
     """
     replaced = stand_ins(artifact.configuration, dict.fromkeys(cell.task for cell in artifact.cases()))
-    if artifact.form == "table":
-        return Section(artifact, drawn_table(artifact, root), Markup(), replaced)
-    figure = drawn_figure(artifact, root)
-    picture = Markup() if figure.instead else picture_of(artifact, root, published)
-    return Section(artifact, figure, picture, replaced)
+    drawn = drawn_of(artifact, root)
+    without = artifact.form == "table" or drawn.instead
+    return Section(artifact, drawn, Markup() if without else picture_of(artifact, root, published), replaced)
 
 
-def drawn_table(artifact: Artifact, root: Path) -> DrawnTable:
-    return _read(root / artifact.configuration.paths.table(artifact.name, "json"), DrawnTable)
-
-
-def drawn_figure(artifact: Artifact, root: Path) -> DrawnFigure:
-    return _read(root / artifact.configuration.paths.figure(artifact.name, "json"), DrawnFigure)
-
-
-Drawn = TypeVar("Drawn", DrawnTable, DrawnFigure)
-
-
-def _read(path: Path, drawn: type[Drawn]) -> Drawn:
+def drawn_of(artifact: Artifact, root: Path) -> Drawn:
+    """What was drawn of an artifact; a `UserError` where its file is missing or damaged."""
+    path = root / next(file for file in artifact.files() if file.endswith(".json"))
     try:
-        return drawn.model_validate_json(path.read_bytes())
+        return Drawn.model_validate_json(path.read_bytes())
     except (FileNotFoundError, ValidationError) as error:
         what = "missing" if isinstance(error, FileNotFoundError) else "not what is written here: remove it"
         raise UserError(f"{path} is {what}: run snakemake again, which makes it.", file=path) from None

@@ -20,7 +20,7 @@ from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
-from hidden_dynamics.pages.sections import drawn_figure, in_order
+from hidden_dynamics.pages.sections import drawn_of, in_order
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
 from hidden_dynamics.publication.texts import findings_page, readme
@@ -94,7 +94,7 @@ def _drawn(artifact: Artifact, root: Path) -> dict[str, bytes]:
     if artifact.form == "table":
         return {place: (root / paths.table(name, "md")).read_bytes()}
     files = {place: (root / paths.figure(name, "md")).read_bytes()}
-    if not drawn_figure(artifact, root).instead:
+    if not drawn_of(artifact, root).instead:
         files[f"figures/{name}.png"] = reduced(root / paths.figure(name, "png"), WIDTH, COLOURS)
         files[f"figures/{name}.csv"] = (root / paths.figure(name, "csv")).read_bytes()
     return {place: content for place, content in files.items() if content}

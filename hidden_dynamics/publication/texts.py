@@ -12,7 +12,7 @@ from hidden_dynamics.artifacts import Artifact, left_out_note
 from hidden_dynamics.artifacts.tables import markdown_text
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.findings import exploratory_sentence, findings_of
-from hidden_dynamics.pages.sections import drawn_figure, in_order
+from hidden_dynamics.pages.sections import drawn_of, in_order
 from hidden_dynamics.papers.deviations import changed_words, data_text
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.results.record import RunRecord
@@ -46,7 +46,7 @@ def readme(configuration: Configuration, runs: Sequence[RunRecord], artifacts: M
 def findings_page(configuration: Configuration, runs: Sequence[RunRecord], root: Path) -> str:
     """findings.md; `root` is where the results directory is, and the publications."""
     artifacts = in_order(configuration)
-    questions = [one for one in artifacts if one.settings.kind == "forest" and not drawn_figure(one, root).instead]
+    questions = [one for one in artifacts if one.settings.kind == "forest" and not drawn_of(one, root).instead]
     return filled(
         "findings.md.j2",
         configuration=configuration,
