@@ -144,7 +144,6 @@ def test_an_id_stands_once_in_a_paper_and_twelve_are_the_most(tmp_path):
         {"control": "no_model"},
         {"metric": "no_metric"},
         {"measurement": "momentumrnn_table99"},
-        {"logs": {"task": "no_task", "size": 1}},
     ],
 )
 def test_a_name_that_is_not_configured_is_refused_with_its_claim(configured, monkeypatch, change):

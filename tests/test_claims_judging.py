@@ -353,13 +353,12 @@ def test_runs_that_are_older_than_the_plan_are_shown_where_they_are_the_paper_s(
 
 
 def test_the_authors_logs_are_compared_at_their_last_epoch(paper):
-    logged = {"task": "pmnist", "size": 256}
-    (verdict,) = judged(paper, [], claim(task="pmnist", logs=logged))
+    (verdict,) = judged(paper, [], claim(task="pmnist", logs=256))
     assert verdict.logs_difference == pytest.approx(-0.06193) and verdict.logs_low < verdict.logs_high
-    best = claim(task="pmnist", subject="rmsprop_lstm", reference=["lstm", "adam_lstm", "sr_lstm"], logs=logged)
+    best = claim(task="pmnist", subject="rmsprop_lstm", reference=["lstm", "adam_lstm", "sr_lstm"], logs=256)
     (verdict,) = judged(paper, [], best)
     assert verdict.logs_difference == pytest.approx(-0.05247)  # from AdamLSTM, the best of the paper's settings
-    assert judged(paper, [], claim(task="mnist", subject="sr_lstm", logs={"task": "mnist", "size": 128}))[0].logs == ""
+    assert judged(paper, [], claim(task="mnist", subject="sr_lstm", logs=128))[0].logs == ""
 
 
 def test_verdicts_are_read_as_they_were_written(tmp_path, paper):

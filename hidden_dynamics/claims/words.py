@@ -187,7 +187,7 @@ def _logs(configuration: Configuration, paper: str, entry: ClaimEntry, cases: Se
     if entry.logs is None:
         return []
     logs = load_logs(f"{paper}/logs.yaml")
-    of_cases = (logs.of_the_paper(configuration, Case(entry.logs.task, case.model, entry.logs.size)) for case in cases)
+    of_cases = (logs.of_the_paper(configuration, case._replace(size=entry.logs)) for case in cases)
     return [log for log in of_cases if log]
 
 

@@ -44,13 +44,6 @@ class Iteration(Entry):
     iteration: Whole
 
 
-class LoggedAs(Entry):
-    """The cell of the authors' logs that speaks to a claim, by our task and the paper's size."""
-
-    task: str
-    size: Whole
-
-
 class Earlier(Entry):
     """Runs that are older than the plan: shown as what they are, and never judged.
 
@@ -89,6 +82,7 @@ class ClaimEntry(Entry):
         plan: whether claim, test and rule are older than the first run.
         earlier: runs that are older than the plan.
         against_table: the paper's own table denies the claim.
+        logs: the size at which the authors' logs of the task speak to it.
         remark: on the test set, or the patients.
     """
 
@@ -110,7 +104,7 @@ class ClaimEntry(Entry):
     dagger: bool = False
     begun: bool = False
     plan: Literal["yes", "widened", "changed", "no"] = "no"
-    logs: LoggedAs | None = None
+    logs: Whole | None = None
     critic: Critic | None = None
     earlier: list[Earlier] = []
     against_table: bool = False
@@ -197,9 +191,8 @@ def check(configuration: Configuration) -> None:
     tasks, models = configuration.tasks, configuration.models
     for paper, entry in ((paper, entry) for paper, content in load_claims().items() for entry in content.claims):
         origin = f"{origin_of(paper)}: {entry.id}"
-        logged = [entry.logs.task] if entry.logs else []
         named = [
-            *(("task", name, tasks) for name in (*(case.task for case in entry.cases), *logged)),
+            *(("task", case.task, tasks) for case in entry.cases),
             *(("model", case.model, models) for case in entry.cases),
             *(("metric", name, configuration.metrics) for name in [entry.shown_metric] if name),
             *(("artifact", name, configuration.artifacts) for name in [entry.measurement] if name),
