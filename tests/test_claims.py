@@ -17,7 +17,7 @@ from hidden_dynamics.claims.verdict import Outcome
 from hidden_dynamics.configuration import read_yaml
 from hidden_dynamics.papers import claims as papers
 from hidden_dynamics.papers.claims import check, load_claims
-from hidden_dynamics.papers.published import PUBLISHED, load_published, published_task
+from hidden_dynamics.papers.published import PUBLISHED, load_published
 from hidden_dynamics.results.rows import write_rows
 
 ENTRIES = [(paper, entry) for paper, content in load_claims().items() for entry in content.claims]
@@ -36,11 +36,10 @@ def test_the_printed_direction_is_the_claim_s_unless_the_paper_s_table_denies_it
     if entry.published is None:
         return
     configuration, metric = configured(scale="paper"), entry.shown_metric
-    better = configuration.metrics[metric].better
     table, sign = load_published(f"{paper}/{entry.published}.yaml"), configuration.metrics[metric].sign
 
     def printed(case):
-        number = table.number(published_task(configuration, case.task), case.model, case.size, metric, better)
+        number = table.number(configuration, case, metric)
         assert number is not None, case
         return number.value
 

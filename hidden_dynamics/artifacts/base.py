@@ -21,7 +21,7 @@ from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
 from hidden_dynamics.configuration.runs import Case, Run, extra_cases, resolve_seeds
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.published import Number, Published, load_published, published_task
+from hidden_dynamics.papers.published import Number, Published, load_published
 from hidden_dynamics.results.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -227,10 +227,8 @@ class Artifact(ABC):
 
     def number(self, cell: Case, metric: str) -> Number | None:
         """The paper's number for a cell; a `UserError` where config/metrics.yaml has no such metric."""
-        task = published_task(self.configuration, cell.task)
-        metrics = self.configuration.metrics
-        better = metrics[known(metric, metrics, "metric", self.configured_at)].better
-        return self.published.number(task, cell.model, cell.size, metric, better)
+        known(metric, self.configuration.metrics, "metric", self.configured_at)
+        return self.published.number(self.configuration, cell, metric)
 
     def pairs(self) -> Iterator[tuple[Case, Case, str]]:
         """(case, its baseline, metric) of rows that are compared with a baseline, to learn which is better."""

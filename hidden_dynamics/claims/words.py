@@ -1,7 +1,7 @@
 """The columns and sentences of a verdict: what ran, what is printed, what was found."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.papers.deviations import in_sentence, ran_of
 from hidden_dynamics.papers.logs import Log, load_logs, whole
-from hidden_dynamics.papers.published import Number, load_published, published_task
+from hidden_dynamics.papers.published import Number, load_published
 from hidden_dynamics.results.seeds import FEWEST, LEVEL, best_classical, mean_and_std
 
 UNITS = {"percent": "points", "one": ""}
@@ -143,19 +143,15 @@ def _printed(configuration: Configuration, paper: str, entry: ClaimEntry, result
     metric = configuration.metrics[entry.shown_metric]
     published = load_published(f"{paper}/{entry.published}.yaml")
 
-    def number(case: Case) -> Number | None:
-        task = published_task(configuration, case.task)
-        return published.number(task, case.model, case.size, entry.shown_metric, metric.better)
+    def printed(cases: Iterable[Case]) -> list[Number]:
+        return [number for case in cases if (number := published.number(configuration, case, entry.shown_metric))]
 
-    subjects, references = (
-        [printed for case in cases if (printed := number(case))] for cases in (entry.subjects, entry.references)
-    )
+    subjects, references = printed(entry.subjects), printed(entry.references)
     if not subjects or not references:
         return {}
-    subject, reference = subjects[0], max(references, key=lambda printed: metric.sign * printed.value)
+    subject, reference = subjects[0], max(references, key=lambda number: metric.sign * number.value)
     text = f"{_number_text(subject)} against {_number_text(reference)}"
-    compared = [number(case) for case in result.cases] or [subject, reference]
-    values = [printed.value for printed in compared if printed]
+    values = [number.value for number in (printed(result.cases) if result.cases else (subject, reference))]
     return {"printed": text, "printed_difference": round(values[0] - values[1], 9) if len(values) == 2 else None}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.entries import listed, mistake
+from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
@@ -134,12 +135,11 @@ class Published:
         sought = (task, model, metric)
         return [n for n in self.numbers if (n.task, n.model, n.metric) == sought and n.size in (None, size)]
 
-    def number(self, task: str, model: str, size: Size, metric: str, better: str) -> Number | None:
-        """The paper's own number, or else the best that it quotes (better: "higher" or "lower"); None where it prints
-        none."""
-        numbers = self.all_of(task, model, size, metric)
-        best = max if better == "higher" else min
-        quoted = best(numbers, key=lambda number: number.value, default=None)
+    def number(self, configuration: Configuration, case: Case, metric: str) -> Number | None:
+        """The paper's own number for a case, or else the best that it quotes; None where it prints none."""
+        numbers = self.all_of(published_task(configuration, case.task), case.model, case.size, metric)
+        sign = configuration.metrics[metric].sign
+        quoted = max(numbers, key=lambda number: sign * number.value, default=None)
         return next((number for number in numbers if not number.references), quoted)
 
 
