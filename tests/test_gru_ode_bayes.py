@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, noise
-from hypothesis import given
-from hypothesis import strategies as st
 from plain_gru_ode_bayes import plain_prediction, plain_walk
 from series_cases import drawn_rows, gradients_of, whole
 
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes
 from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes, Masks
-from hidden_dynamics.models.sporadic.path import path
 
-TASK = SimpleNamespace(features=3, covariates=2, end=4.0)
+TASK = SimpleNamespace(features=3, covariates=2, end=4.1)
 CLIMATE = SimpleNamespace(features=5, covariates=1, end=200.0)
 SMALL = {"prep": 4, "delta": 0.25, "p_hidden": 6, "covariates_hidden": 5, "mixing": 1e-2}
 PENALTY = {"weight": 0.3}
@@ -90,7 +87,7 @@ def test_with_dropout_they_are_those_of_the_plain_loop_with_the_same_masks(case)
 def test_predictions_are_read_from_the_path_as_in_the_plain_loop(case):
     network, observations = made(case), drawn(4, until=2.0)
     rng = np.random.default_rng(0)
-    series, times = torch.from_numpy(rng.integers(0, 6, 30)), rng.integers(0, 45, 30).astype(np.float32) / 10
+    series, times = torch.from_numpy(rng.integers(0, 6, 90)), rng.integers(0, 60, 90).astype(np.float32) / 10
     found = network.predict(observations, series, times)
     expected = plain_prediction(plain_walk(network, observations), network.delta, series, times)
     assert_alike(network, found, expected)
@@ -149,66 +146,18 @@ def test_the_penalty_of_the_correlation_is_in_the_loss_and_has_no_gradient():
     assert_all_close(gradients_of(with_penalty, network), gradients_of(without, network), 1e-14)
 
 
-def test_dropout_is_drawn_anew_wherever_p_is():
+@pytest.mark.parametrize(("solver", "alike"), [("euler", [False, True, False]), ("still", [False, False, False])])
+def test_dropout_is_drawn_anew_wherever_p_is(solver, alike):
     """A mask after a jump is the one before the next of that series where neither a step, of 0.25, nor another series'
     jump lies between."""
     times = np.float32([0.5, 0.6, 0.7, 2.0, 0.65])
     rows = Rows(times, np.ones((5, 3)), np.ones((5, 3), bool), np.array([4, 1]))
-    network = GRUODEBayes(TASK, 5, **SMALL | {"p_hidden": 50}).double().train()
+    network = GRUODEBayes(TASK, 5, **SMALL | {"p_hidden": 50, "solver": solver}).double().train()
     masks = masks_of(network, batch_of(rows, np.array([0])))
     same = [torch.equal(masks.before[k], masks.after[k - 1]) for k in (1, 2, 3)]
-    assert same == [False, True, False]
+    assert same == alike
     both = masks_of(network, batch_of(rows, np.array([0, 1])))  # its rows are 0, 1, 3 and 4, the other's is 2
     assert not torch.equal(both.before[3], both.after[1])
     values = torch.cat([masks.start.flatten(), masks.before.flatten()])
     assert set(values.unique().tolist()) == {0.0, 1.25} and 0.6 < (values > 0).double().mean() < 0.95
     assert masks_of(network.eval(), batch_of(rows, np.array([0]))) == Masks()
-
-
-def walked(observed, delta, end, way):
-    """The way of the released loop: (time, name of the state) of every event, and the steps before each jump.
-
-    A state is named by what made it: the steps and jumps so far, or, where all steps start alike, their start.
-    """
-    now, state, events, steps, passed, count, jumps, made = 0.0, (0, 0), [(0.0, (0, 0))], [], [], 0, 0, 0
-    for time in observed:
-        start = made
-        while now < time - 0.001 * delta:
-            made = start + 1 if way == "once" else made + 1 if way == "euler" else made
-            now += time - now if way == "still" else delta
-            count += 1
-            state = (made, jumps)
-            events.append((now, state))
-        steps.append(made)
-        passed.append(count)
-        jumps += 1
-        state = (made, jumps)
-        events.append((time, state))
-    while now < end:
-        made += way != "still"
-        now += end - now if way == "still" else delta
-        events.append((now, (made, jumps)))
-    return events, steps, passed, made
-
-
-def state_read(events, decimals, time):
-    """The state at the nearest rounded time, of equal times the first event, of equally near ones the earlier time."""
-    states = {}
-    for at, state in events:
-        states.setdefault(np.float32(np.around(at, decimals)), state)
-    times = np.array(sorted(states), dtype=np.float32)
-    return states[times[np.abs(times - np.float32(time)).argmin()]]
-
-
-@given(seed=st.integers(0, 10**6), count=st.integers(0, 12), delta=st.sampled_from([0.25, 0.1, 0.5, 1.0]))
-@pytest.mark.parametrize("way", ["euler", "once", "still"])
-def test_a_path_is_that_of_the_released_loop(way, seed, count, delta):
-    rng = np.random.default_rng(seed)
-    observed = np.sort(rng.choice(60, count, replace=False)).astype(np.float32) / np.float32(10)
-    observed, end = observed.astype(np.float64), rng.choice([4.0, 5.9, 8.0])
-    found = path(observed, delta, end, way)
-    events, steps, passed, made = walked(observed, delta, end, way)
-    assert found.steps == [*steps, made] and found.passed.tolist() == passed
-    targets = rng.integers(0, 100, 20) / 10
-    expected = [state_read(events, 2 if delta == 0.25 else 1, time) for time in targets]
-    assert found.states_at(targets).tolist() == [steps + jumps for steps, jumps in expected]
