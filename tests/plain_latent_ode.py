@@ -1,7 +1,7 @@
 """The Latent-ODE family as the released loops read, in plain form and with a network's parameters: what they have in
 common, ODE-RNN, and Latent-ODE with its relatives.
 
-A batch is dense over its union times, one union time follows another, and a loss is added feature by feature.
+A batch is dense over its union times, and one union time follows another.
 """
 
 import math
@@ -44,32 +44,8 @@ def rows_of(answers, observations):
 
 def likelihood(predicted, targets):
     """(K,): the log-density averaged over a series' observations of a feature, then features, then series."""
-    samples, size, _, features = predicted.shape
-    likelihoods = []
-    for k in range(samples):
-        total = 0.0
-        for n in range(size):
-            for d in range(features):
-                seen = targets.mask[n, :, d] > 0
-                if seen.any():
-                    errors = predicted[k, n, seen, d] - targets.values[n, seen, d]
-                    density = -(errors**2) / (2 * NOISE**2) - math.log(NOISE) - 0.5 * math.log(2 * math.pi)
-                    total = total + density.sum() / seen.sum()
-        likelihoods.append(predicted.new_zeros(()) + total / (features * size))
-    return torch.stack(likelihoods)
-
-
-def mse(predicted, targets):
-    """The mean of each feature's mean squared error, 0 of one that was not observed, over features, series, samples."""
-    samples, size, _, features = predicted.shape
-    total = 0.0
-    for k in range(samples):
-        for n in range(size):
-            for d in range(features):
-                seen = targets.mask[n, :, d] > 0
-                if seen.any():
-                    total += ((predicted[k, n, seen, d] - targets.values[n, seen, d]) ** 2).mean()
-    return total / (samples * size * features)
+    density = torch.distributions.Normal(predicted, NOISE).log_prob(targets.values) * targets.mask
+    return (density.sum(2) / targets.mask.sum(1).clamp(min=1)).mean((1, 2))
 
 
 def divergence(mean, deviation):
@@ -176,63 +152,41 @@ def fully_connected(q, z):
     return (hidden @ second.weight.t() + second.bias).mean(1).reshape(len(z), z.shape[2], z.shape[2])
 
 
-class PlainRate(torch.nn.Module):
+def evolving(f, g, mixing, rate):
     """The rate of [z; a], (K, N + L, L), the attention of each sample below its series. f and g see z' = z w^T, where w
     is the "softmax" of a's rows, or a itself, "raw"; a's rate is g(z')^T z' / N, "moments", or "random", a new linear
     map of all series' g(z') in every evaluation."""
 
-    def __init__(self, f, g, mixing, rate):
-        super().__init__()
-        self.f, self.g, self.mixing, self.rate = f, g, mixing, rate
-
-    def forward(self, t, state):
+    def of(t, state):
         size = state.shape[2]
         z, a = state[:, :-size], state[:, -size:]
-        weights = torch.exp(a) / torch.exp(a).sum(2, keepdim=True) if self.mixing == "softmax" else a
+        weights = torch.exp(a) / torch.exp(a).sum(2, keepdim=True) if mixing == "softmax" else a
         attended = torch.einsum("knj,kij->kni", z, weights)
-        of_z, of_a = self.f(attended), self.g(attended)
-        if self.rate == "random":
+        of_z, of_a = f(attended), g(attended)
+        if rate == "random":
             drawn = torch.nn.Linear(of_a.shape[1] * size, size * size, dtype=state.dtype, device=state.device)
             rates = drawn(of_a.reshape(len(of_a), -1)).reshape(-1, size, size)
         else:
             rates = torch.einsum("kni,knj->kij", of_a, attended) / of_a.shape[1]
         return torch.cat([of_z, rates], 1)
 
+    return of
 
-class FixedRate(torch.nn.Module):
+
+def fixed(f):
     """dz/dt = f(z softmax(corr(z))^T), the attention that of the moment."""
-
-    def __init__(self, f):
-        super().__init__()
-        self.f = f
-
-    def forward(self, t, z):
-        weights = torch.softmax(correlations(z), 2)
-        return self.f(torch.einsum("knj,kij->kni", z, weights))
+    return lambda t, z: f(torch.einsum("knj,kij->kni", z, torch.softmax(correlations(z), 2)))
 
 
-class PoissonRate(torch.nn.Module):
+def with_process(f, intensity, features):
     """The rate of [z, l, integral], (K, N, 2 L + D): log-rates are of l; the integral, of rates divided by 100."""
 
-    def __init__(self, f, intensity, features):
-        super().__init__()
-        self.f, self.intensity, self.features = f, intensity, features
+    def of(t, state):
+        latent = state[..., :-features]
+        logs = intensity(latent[..., latent.shape[-1] // 2 :])
+        return torch.cat([f(latent), torch.exp(logs - math.log(100))], -1)
 
-    def forward(self, t, state):
-        latent = state[..., : -self.features]
-        logs = self.intensity(latent[..., latent.shape[-1] // 2 :])
-        return torch.cat([self.f(latent), torch.exp(logs - math.log(100))], -1)
-
-
-class Flow(torch.nn.Module):
-    """The rate of z alone."""
-
-    def __init__(self, f):
-        super().__init__()
-        self.f = f
-
-    def forward(self, t, z):
-        return self.f(z)
+    return of
 
 
 @dataclass

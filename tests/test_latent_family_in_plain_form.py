@@ -12,7 +12,7 @@ from plain_rnn_series import plain_classic, plain_rnn_vae
 from series_cases import RECONSTRUCTING, gradients_of, shaken, task_of
 
 from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE
-from hidden_dynamics.models.latent_family.family import SeriesBatch, label_loss, log_likelihood, mean_squared_error
+from hidden_dynamics.models.latent_family.family import SeriesBatch, label_loss
 from hidden_dynamics.models.latent_family.latent_ode import SOLVER, LatentODE
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNN
 from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson
@@ -107,15 +107,8 @@ def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found
     assert_all_close(*(gradients_of(total, network) for total in sums), TOLERANCE)
 
 
-def test_likelihood_and_mse_are_those_of_the_loops_over_features():
-    batch, predicted = drawn(3), noise(3, SERIES, 200, D)
-    dense = released.dense_of(batch.targets)
-    predicted = predicted[:, :, : len(dense.times)]
-    targets = released.rows_of(predicted, batch.targets)
-    likelihoods, mse = released.likelihood(predicted, dense), released.mse(predicted, dense)
-    assert_all_close([log_likelihood(targets, batch.targets)], [likelihoods], 1e-13)
-    assert_all_close([mean_squared_error(targets, batch.targets)], [mse], 1e-13)
-    assert label_loss(noise(3, 2, 5), torch.full((2,), -1)).item() == 0  # no row has a class
+def test_where_no_row_has_a_class_the_loss_of_labels_is_0():
+    assert label_loss(noise(3, 2, 5), torch.full((2,), -1)).item() == 0
 
 
 @every_batch
@@ -204,7 +197,7 @@ def assert_latent(network, batch, rate, features=D, extra=None, below=None, seed
 
 
 def flow(network):
-    return released.Flow(network.integral.dynamics.network)
+    return lambda t, z: network.integral.dynamics.network(z)
 
 
 @pytest.mark.parametrize("encoder", ["ode", "rnn"])
@@ -238,7 +231,7 @@ def test_an_augmented_latent_ode_is_the_plain_one(labels, label_from):
 def test_a_latent_ode_with_a_poisson_process_is_the_plain_one(until, labels, label_from, early, unobserved):
     network = made(LatentODEPoisson, labels, label_from=label_from, unobserved=unobserved)
     dynamics = network.integral.dynamics
-    rate = released.PoissonRate(dynamics.flow.network, dynamics.rate, D)
+    rate = released.with_process(dynamics.flow.network, dynamics.rate, D)
 
     def extra(walk, targets):
         integrals = 100 * (walk.states[:, :, -1] - walk.states[:, :, 0])[..., 2 * L :]
@@ -262,15 +255,15 @@ def test_an_ace_latent_ode_is_the_plain_one(variant, until, labels):
     solver = SOLVER | {"rtol": 1e-2, "atol": 1e-2} if variant["rate"] == "random" else SOLVER  # hundreds of steps else
     network = made(ACELatentODE, labels, penalty={"weight": 0.01}, solver=solver, **variant)
     f, g = (each.network for each in (network.integral.dynamics.f, network.integral.dynamics.g.cell))
-    rate = released.PlainRate(f, g, variant["mixing"], variant["rate"])
+    rate = released.evolving(f, g, variant["mixing"], variant["rate"])
     assert_latent(network, drawn(labels=labels, until=until), rate, below=released.correlations)
 
 
 @every_label
 def test_ace_latent_odes_with_other_attentions_are_the_plain_ones(labels):
     fixed = made(ACELatentODE, labels, penalty={"weight": 0.01}, attention="fixed")
-    assert_latent(fixed, drawn(labels=labels), released.FixedRate(fixed.integral.dynamics.f.network))
+    assert_latent(fixed, drawn(labels=labels), released.fixed(fixed.integral.dynamics.f.network))
     connected = made(ACELatentODE, labels, penalty={"weight": 0.01}, attention="fc")
     f, g = (each.network for each in (connected.integral.dynamics.f, connected.integral.dynamics.g.cell))
     below = functools.partial(released.fully_connected, connected.q)
-    assert_latent(connected, drawn(labels=labels), released.PlainRate(f, g, "softmax", "moments"), below=below)
+    assert_latent(connected, drawn(labels=labels), released.evolving(f, g, "softmax", "moments"), below=below)
