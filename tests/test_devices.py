@@ -1,14 +1,11 @@
-"""Which device a training takes, and the places on a shared GPU, which are held by real processes here."""
+"""Which device a training takes, and the places on a shared GPU, which a real process holds here."""
 
 import contextlib
 import itertools
 import json
 import multiprocessing
-import os
 import signal
 import time
-from collections import Counter
-from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -27,63 +24,27 @@ from hidden_dynamics.tasks.task import Task
 from hidden_dynamics.training import devices, loop
 from hidden_dynamics.training.checkpoint import Checkpoint
 
-# Forked: a holder needs the imports of this process, but none of its threads.
-processes = multiprocessing.get_context("fork")
-GPUS = [0, 1, 0, 1]  # two places on each of two
 
+def test_a_place_is_waited_for_and_freed_when_its_holder_is_killed(tmp_path, monkeypatch, capsys):
+    places, held = [tmp_path / "first", tmp_path / "second"], tmp_path / "held"
 
-def locks(directory: Path) -> list[Path]:
-    return [directory / f"place{index}.lock" for index in range(len(GPUS))]
+    def hold():
+        with one_of(places, "taken"):
+            held.touch()
+            time.sleep(600)
 
+    def waiting(seconds):
+        assert holder.exitcode is None, "the place of a killed holder is not free"
+        holder.kill()
+        holder.join()
 
-def note(log: Path, *words: object) -> None:
-    """Append one line, whole, whoever else is writing."""
-    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.write(descriptor, (" ".join(map(str, words)) + "\n").encode())
-    os.close(descriptor)
-
-
-def notes(log: Path) -> list[list[str]]:
-    return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
-
-
-def hold_until(released, directory, log):
-    """Hold a place until the file `released` is there."""
-    with one_of(locks(directory), "all taken", poll=0.01) as place:
-        note(log, os.getpid(), GPUS[place])
-        wait_until(released.exists)
-
-
-@contextlib.contextmanager
-def started(count, target, *arguments):
-    running = [processes.Process(target=target, args=arguments) for _ in range(count)]
-    try:
-        for process in running:
-            process.start()
-        yield running
-    finally:
-        for process in running:
-            process.kill()
-            process.join()
-
-
-def test_a_place_is_waited_for_and_freed_when_its_holder_is_killed(tmp_path):
-    log, released = tmp_path / "log", tmp_path / "released"
-    with started(5, hold_until, released, tmp_path / "places", log) as holders:
-        wait_until(lambda: len(notes(log)) == 4)
-        assert sorted(gpu for _, gpu in notes(log)) == ["0", "0", "1", "1"]
-        time.sleep(0.2)
-        assert len(notes(log)) == 4  # the fifth waits
-        killed, gpu = notes(log)[2]
-        os.kill(int(killed), signal.SIGKILL)
-        wait_until(lambda: len(notes(log)) == 5)
-        fifth, place_of_the_killed = notes(log)[4]
-        assert place_of_the_killed == gpu
-        assert {int(pid) for pid, _ in notes(log)} == {holder.pid for holder in holders}
-        released.touch()
-        for holder in holders:
-            holder.join()
-        assert Counter(holder.exitcode for holder in holders) == {0: 4, -signal.SIGKILL: 1}
+    holder = multiprocessing.get_context("fork").Process(target=hold, daemon=True)  # it needs this process's imports
+    holder.start()
+    wait_until(held.exists)
+    monkeypatch.setattr(time, "sleep", waiting)
+    with one_of(places, "taken") as own, one_of(places, "taken") as freed:
+        assert (own, freed, holder.exitcode) == (1, 0, -signal.SIGKILL)
+    assert capsys.readouterr().err == "taken\n"
 
 
 def test_a_place_is_free_again_after_its_block_and_after_an_error_in_it(tmp_path):
