@@ -101,19 +101,6 @@ class Page:
         assert "exceptionDetails" not in done, done
         return done["result"].get("value")
 
-    def until(self, condition: str) -> None:
-        """Wait until a JavaScript expression is true; what a click sets off, the browser may do after its answer."""
-        self.run(f"new Promise(done => {{ (function ask() {{ ({condition}) ? done() : setTimeout(ask, 20) }})() }})")
-
-    def click(self, selector: str) -> None:
-        found = f"document.querySelector({json.dumps(selector)})"
-        self.run(f"{found}.scrollIntoView({{block: 'center'}})")
-        box = self.run(f"(b => [b.x, b.y, b.width, b.height])({found}.getBoundingClientRect())")
-        place = {"x": box[0] + box[2] / 2, "y": box[1] + box[3] / 2}
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
-
     def requests(self) -> list[str]:
         """The addresses that the page asked for."""
         sent = [event for event in self.events if event.get("method") == "Network.requestWillBeSent"]

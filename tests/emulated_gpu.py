@@ -1,15 +1,15 @@
 """An emulated GPU: tensors that lie in CPU memory, and that PyTorch says are on "cuda:0".
 
 It finds, without a GPU, what would break on one (a CPU tensor mixed with a GPU's, `.numpy()` of a GPU tensor, cuDNN's
-refusals), and counts what would be slow there: kernels, transfers, waits of the CPU for the GPU.
+refusals), and counts what would be slow there: transfers, waits of the CPU for the GPU.
 
 How: a mark on the storage of every tensor of the GPU. Methods of tensors, factories, `torch.cuda.*` and the RNN kernels
 are replaced; a TorchDispatchMode sees every operation, forwards and backwards, hands the mark on to its results,
 counts, and raises where CUDA would. A tensor that C++ made of no other (a zero gradient) is where it is used.
 
 What it does not see: numerics, speed, memory; kernels that CUDA lacks or that compute otherwise (cuDNN's algorithms,
-non-determinism), and what is decomposed otherwise there: kernels are counted as aten operations; asynchrony, streams,
-CUDA graphs; a second GPU, child processes; torch.compile, torch.export, torch.func.
+non-determinism), and what is decomposed otherwise there; asynchrony, streams, CUDA graphs; a second GPU, child
+processes; torch.compile, torch.export, torch.func.
 
 Written for torch 2.11.
 """
@@ -38,10 +38,6 @@ COPIES = {"aten::copy_", "aten::_to_copy", "aten::copy", "aten::set_", "aten::_c
 # The CPU waits: a Python value or the result's size depends on what is computed.
 WAITS = {"_local_scalar_dense", "nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "bincount"}
 WAITS |= {"equal", "_linalg_svd", "_linalg_check_errors", "linalg_eig", "multinomial"}
-# Deterministic algorithms sort the indices first (aten/src/ATen/native/cuda/Indexing.cu): so many kernels.
-SORTED = {"index_put": 13, "index_put_": 12, "index_copy": 13, "index_copy_": 12, "index_add": 14, "index_add_": 13}
-SORTED |= {"scatter": 13, "scatter_": 12, "scatter_add": 14, "scatter_add_": 13, "_index_put_impl_": 8}
-NOTHING = {"empty", "empty_like", "empty_strided", "new_empty", "_unsafe_view", "lift_fresh", "_local_scalar_dense"}
 FACTORIES = (
     *("arange", "as_tensor", "empty", "empty_like", "empty_strided", "eye", "full", "full_like", "linspace", "normal"),
     *("ones", "ones_like", "rand", "rand_like", "randint", "randn", "randn_like", "randperm", "scalar_tensor"),
@@ -81,7 +77,7 @@ def place(result: object, where: int | None) -> object:
 
 
 class Emulation(TorchDispatchMode):
-    """What was counted: `kernels` by operation, `waits` and `transfers` by (what, where in the project)."""
+    """What was counted: `waits` and `transfers`, by (what, where in the project)."""
 
     def __init__(self):
         super().__init__()
@@ -90,7 +86,7 @@ class Emulation(TorchDispatchMode):
         self.reset()
 
     def reset(self) -> None:
-        self.kernels, self.waits, self.transfers = Counter(), Counter(), Counter()
+        self.waits, self.transfers = Counter(), Counter()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -144,14 +140,9 @@ class Emulation(TorchDispatchMode):
         name = about.name.removeprefix("aten::")
         if name in WAITS or (name == "repeat_interleave" and kwargs.get("output_size") is None):
             self.wait(name)
-        if about.view or name in NOTHING or about.foreach and not on_gpu(next(iter(tree_leaves(args[0])), None)):
-            return
-        sorts = name in SORTED and torch.are_deterministic_algorithms_enabled()
-        if about.name in INDEXED:
-            indices = [each for each in args[1] if isinstance(each, torch.Tensor)]
-            if any(each.dtype in (torch.bool, torch.uint8) for each in indices):
-                self.wait("index by a mask")
-        self.kernels[name] += SORTED[name] if sorts else 1
+        masks = (torch.bool, torch.uint8)
+        if about.name in INDEXED and any(each is not None and each.dtype in masks for each in args[1]):
+            self.wait("index by a mask")
 
     def wait(self, what: str) -> None:
         self.waits[what, where_it_is()] += 1
@@ -206,7 +197,6 @@ class About:
         self.random = torch.Tag.nondeterministic_seeded in func.tags
         self.foreach = "::_foreach_" in self.name or "::_fused_" in self.name
         self.scalars = torch.Tag.pointwise in func.tags or self.foreach  # takes a scalar of the CPU
-        self.view = any(each.alias_info is not None and not each.alias_info.is_write for each in schema.returns)
         aliases = [each.alias_info for each in schema.arguments]
         self.written = [number for number, each in enumerate(aliases) if each is not None and each.is_write]
 
@@ -241,7 +231,6 @@ class _CuDNN(torch.autograd.Function):
             leaves = [tensor.detach().requires_grad_(each) for tensor, each in zip(tensors, needed, strict=True)]
             results = call(leaves)
         ctx.emulation, ctx.trained, ctx.leaves, ctx.results = emulation, trained, leaves, results
-        emulation.kernels["cudnn_rnn"] += 1
         return tuple(place(result.detach(), GPU) for result in results)
 
     @staticmethod
@@ -254,7 +243,6 @@ class _CuDNN(torch.autograd.Function):
         results, slopes = zip(*pairs, strict=True)
         with ctx.emulation.mute():
             found = iter(torch.autograd.grad(results, wanted, slopes, allow_unused=True))
-        ctx.emulation.kernels["cudnn_rnn_backward"] += 1
         each = [next(found) if leaf.requires_grad else None for leaf in ctx.leaves]
         return None, None, None, *(None if gradient is None else place(gradient, GPU) for gradient in each)
 
