@@ -171,17 +171,6 @@ class Linear(nn.Module):
         flat = batch.flatten(1)
         return ImageOutput(self.readout(flat), flat, batch)
 
-    def penalty(self, output: ImageOutput, part: str | None) -> torch.Tensor:
-        return torch.tensor(1.0 if part is None else 2.0)
-
-
-@pytest.mark.parametrize(("part", "penalty"), [((), 1.0), (("f",), 2.0)])
-def test_the_loss_is_the_mean_cross_entropy_and_the_penalty_of_the_part(part, penalty):
-    task, network = task_of(), Linear(CROP)
-    images, labels = task.batch(1, np.arange(9))
-    entropy = functional.cross_entropy(network(images).logits, labels)
-    torch.testing.assert_close(task.loss(network, (images, labels), *part), entropy + penalty)
-
 
 @pytest.mark.parametrize("crop", [1, 2, 3, 4, 5, 6])
 def test_what_is_evaluated_on_is_the_central_crop_or_the_whole_image(crop: int):

@@ -185,17 +185,6 @@ def test_a_model_that_never_got_a_value_has_no_curve(finished, configuration, fi
     assert curve_of(finished, figure, 0, "momentum_lstm") is not None
 
 
-@pytest.mark.parametrize("seeds", [[1], [1, 0]])
-def test_too_few_seeds_for_a_band_stand_themselves(finished, configured, seeds):
-    figure = artifact_named(configured(scale="demo", seeds=seeds), FIGURE)
-    curve = curve_of(finished, figure, 0, "lstm")
-    assert np.isnan([curve.low, curve.high]).all()
-    window = min(figure.settings.panels[0].window, POINTS // 10)
-    runs = [run for run in figure.case_runs if run.case == figure.case_runs[0].case]
-    own = {run.seed: curves.triangular_moving_average(losses_of(run), window) for run in runs if len(seeds) > 1}
-    assert {seed: list(values) for seed, values in curve.seeds.items()} == {seed: list(own[seed]) for seed in own}
-
-
 def test_seeds_that_were_evaluated_at_different_epochs_are_compared_at_all_of_them():
     x, values = curves.align(
         [(np.array([1.0, 3.0, 5.0]), np.array([10.0, 30.0, 40.0])), (np.array([2.0, 3.0]), np.ones(2))]
