@@ -1,4 +1,4 @@
-"""docs/examples and benchmarks/train_step.py: each is run as its page says, smaller, and has learnt or is timed."""
+"""docs/examples: each is run as its page says, smaller, and has learnt."""
 
 import os
 import re
@@ -8,10 +8,6 @@ import sys
 import pytest
 from conftest import ROOT
 from PIL import Image
-
-sys.path.append(str(ROOT / "benchmarks"))
-
-import train_step  # noqa: E402
 
 
 def numbers(name, *arguments):
@@ -36,13 +32,3 @@ def test_filters_are_compared_with_their_control_and_drawn(tmp_path):
     assert list(found) == ["plain LSTM", "momentum", "scale only", "Adam"] and max(found.values()) < 0.15, found
     with Image.open(tmp_path / "filters.png") as picture:
         assert picture.format == "PNG" and len(picture.convert("RGB").getcolors(10**6)) > 50
-
-
-SMALL = ["--sizes", "8", "--steps", "5", "--batch", "2", "--rounds", "1", "--threads", "1", "--device", "cpu"]
-
-
-def test_every_cell_is_timed(monkeypatch, tmp_path):
-    monkeypatch.setattr(train_step, "memory_in_mib", lambda *_, **__: 1.0)
-    monkeypatch.setattr(sys, "argv", ["train_step.py", *SMALL, "--output", str(tmp_path / "cells.csv")])
-    train_step.main()
-    assert len((tmp_path / "cells.csv").read_text(encoding="utf-8").splitlines()) > len(train_step.FILTERS)
