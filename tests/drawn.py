@@ -36,7 +36,7 @@ class FigureRuns:
 
     def __init__(self, root, name, scale="demo", about=None, answers=None, **settings):
         self.artifact, self.root = name if isinstance(name, Artifact) else artifact_at(scale, name, **settings), root
-        by_model, answers, self.files, self.answers = about or {}, answers or {}, {}, {}
+        by_model, answers, self.answers = about or {}, answers or {}, {}
         recorded = {PREDICTIONS: "predictions", GRADIENTS: "gradients"}.get("".join(self.artifact.run_files))
         metrics = dict.fromkeys(self.artifact.chosen_metrics(), 0.5)
         measured = {"evaluations": [{"iteration": 10, "epoch": 1.0, **metrics}]} if metrics else {}
@@ -46,7 +46,7 @@ class FigureRuns:
             if recorded:
                 self.answers[key] = answers.get(key, answer_of(run) if recorded == "predictions" else FALLING)
                 said = {recorded: self.answers[key]} | said
-            self.files[key] = make_run(root, self.artifact.configuration, run, **said)
+            make_run(root, self.artifact.configuration, run, **said)
         self.measured = {}
         if self.artifact.measured == "jacobian":
             self.measured = {"gradients": gradients_of()}

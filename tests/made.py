@@ -204,10 +204,10 @@ def errors_of(run: Run) -> dict[str, np.ndarray]:
     return {"error_time": np.arange(24, 49, dtype=np.float32), "error_sum": sums, "error_count": counts}
 
 
-def change_record(files: RunFiles, **changes: Any) -> None:
-    """Change entries of a run's record, and its checksums, of the files as they are now."""
+def change_record(files: RunFiles, *more: str, **changes: Any) -> None:
+    """Change entries of a run's record, and its checksums, of the files as they are now and of these `more`."""
     record = files.record() | changes
-    names = record.pop("files")
+    names = [*record.pop("files"), *more]
     del record["checksum"]
     (files.directory / RECORD).write_text(json.dumps(with_checksums(record, files.directory, names)), encoding="utf-8")
 

@@ -4,6 +4,7 @@ Each addition is one module and one entry of config/.
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -169,6 +170,12 @@ class Workflow:
         done = subprocess.run(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == code, done.stdout[-6000:]
         return done.stdout
+
+    def start(self, *arguments: str, environment: dict[str, str] | None = None, **settings) -> subprocess.Popen:
+        """Snakemake in a process group of its own, as in a terminal; what it says goes to the file `said`."""
+        own = {"cwd": self.root, "env": os.environ | (environment or {}), "start_new_session": True}
+        with open(self.root / "said", "w") as log:
+            return subprocess.Popen(self.command(*arguments, **(SETTINGS | settings)), stdout=log, stderr=log, **own)
 
     def jobs(self, *targets: str, **settings) -> set[str]:
         """The messages of the jobs that a dry run lists."""

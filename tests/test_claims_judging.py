@@ -1,20 +1,19 @@
 """Verdicts on made-up runs: outcomes, gate, bars, family, evaluations, sensitivity, columns."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 from conftest import refused
 from judged import SPREAD, asking, claim, judged, judged_of, seeds, under, written
-from made import floor, gradients_of
+from made import change_record, floor, gradients_of
 
 from hidden_dynamics.claims.items import bootstrap_error, right
 from hidden_dynamics.claims.verdict import Outcome, read_verdicts, write_verdicts
 from hidden_dynamics.papers.claims import Iteration, Paper, PaperClaims
 from hidden_dynamics.results.evidence import Evidence, with_measured
 from hidden_dynamics.results.measured import Features
-from hidden_dynamics.results.run_files import ITEMS, RECORD, with_checksums
+from hidden_dynamics.results.run_files import ITEMS
 
 
 @pytest.fixture
@@ -382,17 +381,9 @@ def with_items(paper, wrong, **extra):
         for run, seed in zip(written(paper, model, ends), own, strict=True):
             arrays = {"class": seed.astype(np.uint8), "loss": np.where(seed, 3.0, 0.1).astype(np.float16)} | extra
             np.savez(run.files.directory / ITEMS, **{f"10.{name}": array for name, array in arrays.items()})
-            _list_items(run)
+            change_record(run.files, ITEMS)
             runs.append(run)
     return runs
-
-
-def _list_items(run):
-    record = run.files.record()
-    names = [*record.pop("files"), ITEMS]
-    del record["checksum"]
-    path = run.files.directory / RECORD
-    path.write_text(json.dumps(with_checksums(record, run.files.directory, names)), encoding="utf-8")
 
 
 def test_without_variance_of_items_the_interval_is_that_of_seeds():

@@ -1,6 +1,5 @@
 """Runs that are asked for more epochs than they have, or fewer; checkpoints that travel; lengths that matter."""
 
-import json
 import shutil
 from types import SimpleNamespace
 
@@ -9,13 +8,13 @@ import train as script
 from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
-from made import make_run
+from made import change_record, make_run
 from workplaces import Workplace
 
 from hidden_dynamics.configuration.runs import OUTPUTS, WEIGHTS, all_runs
 from hidden_dynamics.configuration.spec import length_matters
 from hidden_dynamics.results.archives import KEPT, files_of_run, write
-from hidden_dynamics.results.run_files import RunFiles, is_to_grow, with_checksums
+from hidden_dynamics.results.run_files import RunFiles, is_to_grow
 from hidden_dynamics.tasks.schedule import Schedule, SegmentSchedule
 from hidden_dynamics.tasks.task import schedule_of
 from hidden_dynamics.training import checkpoint
@@ -197,11 +196,8 @@ def test_a_record_has_neither_weights_nor_what_earlier_runs_kept_of_this_machine
     configuration = configured(scale="demo")
     run = next(run for run in all_runs(configuration) if run.task == "adding")
     files = make_run(tmp_path, configuration, run)
-    record, own = files.record(), [WEIGHTS, "uncommitted.diff.xz"]
-    kept = [*record.pop("files")]
+    kept, own = {*files.record()["files"]}, [WEIGHTS, "uncommitted.diff.xz"]
     for name in own:
         (files.directory / name).write_bytes(b"of this machine")
-    del record["checksum"]
-    record = with_checksums(record, files.directory, [*kept, *own])
-    (files.directory / "run.json").write_text(json.dumps(record))
+    change_record(files, *own)
     assert set(files_of_run(files.directory)) == {"run.json", *kept} - {*own}

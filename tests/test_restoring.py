@@ -1,10 +1,8 @@
 """The way back from a publication: runs identical to the byte, or refused; tables and figures from records alone."""
 
-import io
 import json
 import lzma
 import shutil
-import tarfile
 from copy import deepcopy
 from hashlib import sha256
 
@@ -13,6 +11,7 @@ import restore
 import yaml
 from conftest import ROOT, refused
 from published_here import COMMIT, COSTS, IMAGES, TABLE, results_of, with_few
+from raw import pack
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load
@@ -131,21 +130,12 @@ def test_of_a_published_config_yaml_only_what_decides_results_is_taken(copy, pub
     assert {path.name for path in tmp_path.iterdir()} == {"evidence", "redrawn"}
 
 
-def linked(name):
-    """A tar.xz with a link of this name."""
-    buffer, link = io.BytesIO(), tarfile.TarInfo(name)
-    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-    with tarfile.open(fileobj=buffer, mode="w:xz") as archive:
-        archive.addfile(link)
-    return buffer.getvalue()
-
-
 ADDING = "records/adding.tar.xz"
 FOREIGN = [  # a file of the publication, what it holds instead, the member that is named
     *((ADDING, packed({name: b"x"}), name) for name in ("{}/x", "../../x", "lstm-n4/seed0/../../../x")),
     *((ADDING, packed({f"lstm-n4/seed0/{name}": b"x"}), f"lstm-n4/seed0/{name}") for name in ("model.pt", "x.py")),
     *((CONFIGURATION, packed({name: b"x"}), name) for name in ("{}/x", "config/../../x", "conftest.py")),
-    (ADDING, linked("lstm-n4/seed0/run.json"), "lstm-n4/seed0/run.json"),
+    (ADDING, pack({}, "w:xz", links=["lstm-n4/seed0/run.json"]), "lstm-n4/seed0/run.json"),
     (ADDING, lzma.compress(bytes(600))[:-9], ""),
     (ADDING, b"no archive", ""),
 ]

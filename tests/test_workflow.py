@@ -258,11 +258,8 @@ def evaluations(workflow):
 
 
 def stopped_at(count, workflow, signum, *arguments, **settings):
-    """Snakemake in a process group of its own, as in a terminal, to which a signal is sent in evaluation `count`."""
-    command = workflow.command(*arguments, **(SETTINGS | settings))
-    own = {"env": os.environ | {"STOPPED_AT": str(count)}, "start_new_session": True}
-    with open(workflow.root / "said", "w") as log:
-        process = subprocess.Popen(command, cwd=workflow.root, stdout=log, stderr=log, **own)
+    """Snakemake, started as in a terminal, to which a signal is sent in evaluation `count`."""
+    process = workflow.start(*arguments, environment={"STOPPED_AT": str(count)}, **settings)
     wait_until(lambda: evaluations(workflow) == count or process.poll() is not None)
     assert process.poll() is None, (workflow.root / "said").read_text()[-4000:]
     os.killpg(process.pid, signum)

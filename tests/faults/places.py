@@ -59,11 +59,9 @@ def left_on_the_way(workflow: Workflow) -> list[str]:
     return [str(path) for path in (workflow.root / "out/demo/runs").glob("*/*/*/.*")]
 
 
-def start(workflow: Workflow, *targets: str, **settings) -> subprocess.Popen:
-    """Snakemake in a process group of its own, as in a terminal; what it says goes to the file `said`."""
-    command = workflow.command(*targets, **(SETTINGS | settings))
-    with open(workflow.root / "said", "w") as log:
-        return subprocess.Popen(command, cwd=workflow.root, stdout=log, stderr=log, start_new_session=True)
+def start(workflow: Workflow, *targets: str) -> subprocess.Popen:
+    """Snakemake, started as in a terminal."""
+    return workflow.start(*targets, **SETTINGS)
 
 
 def processes_in(root: Path, program: str = "") -> list[int]:

@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 import pytest
-from repository import SETTINGS, Workflow, append, copy_repository
 from repository import TASK as PARITY
+from repository import Workflow, append, copy_repository
 from slurm_lab import missing, slurm  # noqa: F401  a fixture
 
 from hidden_dynamics.system.shell import GPU_IS_ASSIGNED
@@ -105,13 +105,6 @@ class OnSlurm(Workflow):
     def trace(self, name):
         path = self.root / "traces" / name
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-    def start(self, *arguments, environment=None, **settings):
-        """Snakemake in a process group of its own, as in a terminal."""
-        command = self.command(*arguments, **(SETTINGS | settings))
-        own = {"env": os.environ | (environment or {}), "start_new_session": True}
-        with open(self.root / "said", "a") as log:
-            return subprocess.Popen(command, cwd=self.root, stdout=log, stderr=log, **own)
 
     @property
     def said(self):
