@@ -90,6 +90,10 @@ def test_a_text_and_scripts_stand_beside_what_is_configured():
     )
     with_scripts = data["released_size"].notna()
     assert set(data.index[with_scripts]) == {"gru_ode_bayes", "ace_gru_ode_bayes"} and "published_size" not in data
+    stated = data[with_scripts]
+    assert all((stated[name] == stated[f"released_{name}"]).all() for name in ("size", "prep", "mixing"))
+    for name in ("augmented", "penalty", "attention"):  # no other model has one
+        assert (data[name].notna() == data[f"published_{name}"].notna()).all()
 
 
 def test_the_released_variant_is_as_the_scripts_and_otherwise_than_the_text():

@@ -135,22 +135,6 @@ def test_a_grid_has_a_number_for_each_pair_and_is_configured_at_scale_paper(task
 SAME_SETTINGS = {"physionet": ("physionet_interpolation", "physionet_extrapolation")}  # "the same" (Section 4.4)
 
 
-def test_forecasts_are_configured_at_scale_paper_as_the_text_and_the_scripts_say(configured):
-    paper = configured(scale="paper")
-    for row in load_published("acenode/section42.yaml").rows:
-        spec, said = resolve(paper, row["task"], row["model"], row.get("size"), 0).spec, row["settings"]
-        training, hyperparameters = spec["training"], spec["hyperparameters"]
-        (optimiser,) = training["optimisers"].values()
-        assert [training["epochs"], training["batch_size"]] == [said["epochs"], said["batch_size"]]
-        assert [optimiser["lr"], optimiser["weight_decay"]] == [said["learning_rate"], said["weight_decay"]]
-        for name in ("dropout", "augmented", "attention"):
-            assert hyperparameters.get(name) == said.get(name)
-        assert hyperparameters.get("penalty", {"weight": None})["weight"] == said.get("penalty")
-        scripts = row.get("released", {})
-        shared = [name for name in scripts if name not in ("penalty", "rates", "delta")]  # variants of their own
-        assert {name: hyperparameters[name] for name in shared} == {name: scripts[name] for name in shared}
-
-
 def test_the_latent_ode_family_is_configured_at_scale_paper_as_the_text_and_the_scripts_say(configured):
     paper, released = configured(scale="paper"), configured(scale="paper", variants={"default": "released"})
     rows = load_published("acenode/section43.yaml").rows
