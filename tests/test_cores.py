@@ -8,6 +8,7 @@ import pytest
 import torch
 from cases import (
     CORES,
+    EXTREME,
     LSTMS,
     ORTHOGONAL,
     assert_all_close,
@@ -25,14 +26,19 @@ from hidden_dynamics.models.recurrent.lstm import SRLSTM
 D, N, BATCH, STEPS = 3, 5, 4, 37
 BACKENDS = ["fused", "reference"]
 every_core = pytest.mark.parametrize("name", CORES)
+every_number = pytest.mark.parametrize("name", [*CORES, *EXTREME])
 either_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 
 def make(name, backend="fused"):
-    return make_core(name, D, N, backend, **({"K": "inf"} if name in ORTHOGONAL else {}))
+    return make_core(name, D, N, backend, **({"K": "inf"} if is_orthogonal(name) else {}))
 
 
-@every_core
+def is_orthogonal(name):
+    return name in ORTHOGONAL or "orthogonal" in name
+
+
+@every_number
 @pytest.mark.parametrize(
     ("steps", "goes_on"), [*((steps, False) for steps in (1, 2, 15, 16, 17, 33, STEPS)), (1, True), (STEPS, True)]
 )
@@ -49,7 +55,7 @@ def test_fused_is_reference(name, steps, goes_on):
         return fused.filter.linear and (of_filter(part) or (goes_on and "_ih_" in part))
 
     assert_same(found, expected, but=differs)
-    if name in ORTHOGONAL and steps > 1:
+    if is_orthogonal(name) and steps > 1:
         assert expected[0]["outputs"].eq(0).any()  # modrelu cuts some off
 
 
@@ -108,11 +114,11 @@ def test_copies(name, copied, monkeypatch):
     assert torch.equal(other(x)[0], core(x)[0])
 
 
-@every_core
+@every_number
 @either_backend
 def test_black_input_stays_finite_in_single_precision(name, backend):
     """At the initial parameters: where the bias is 0 too, g is exactly 0, and eps alone is under the root."""
-    cls, options = CORES[name]
+    cls, options = (CORES | EXTREME)[name]
     core, x = cls(1, 8, **options, backend=backend), torch.zeros(50, 2, 1)
     h, state = core(x)
     h[-1].square().mean().backward()
@@ -122,8 +128,9 @@ def test_black_input_stays_finite_in_single_precision(name, backend):
         assert not h.any() and not any(gradient.any() for gradient in gradients)
 
 
-@pytest.mark.parametrize("name", LSTMS)  # of the orthogonal ones, modrelu jumps
+@pytest.mark.parametrize("name", [*LSTMS, "Adam, slow, eps 1e-16", "RMSProp, fast"])
 def test_single_precision_follows_double(name):
+    """Of the orthogonal ones, modrelu jumps."""
     double, x = make(name), noise(200, BATCH, D)
     single = copy.deepcopy(double).float()
     assert_close(single(x.float())[0].double(), double(x)[0], tolerance=1e-4)

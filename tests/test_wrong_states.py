@@ -21,10 +21,9 @@ from hidden_dynamics.system.files import ROOT
 
 D, N, BATCH, STEPS = 3, 5, 2, 6
 BACKENDS = ("fused", "reference")
-LIKE_ANOTHER = {"SR", "SR, phase 1", "Adam, slow, eps 1e-16", "RMSProp, fast", "SR, orthogonal, phase 1"}
 WRONG_POSITIONS = [(repr(each), each) for each in (-1, 2.5, True, None, "3", torch.tensor(3))]
 WRONG_POSITIONS += [("one below 0", torch.tensor([[-1], [3]])), ("a row", torch.tensor([[3, 3]]))]
-NAMES = [name for name in LSTMS | ORTHOGONAL if name not in LIKE_ANOTHER] + ["SR"]
+NAMES = [*LSTMS, *ORTHOGONAL]
 
 
 def cores(input_size=D, hidden_size=N):
