@@ -22,14 +22,9 @@ from hidden_dynamics.training import checkpoint
 # A rate so large that the loss rises, and averaging begins, whatever the text, which is that of the version of Python.
 SGD = {"optimisers": {"main": {"name": "SGD", "lr": 150}}}
 RUNS = {  # by kind: the task, the model, the epochs at first and then, other settings of the training
-    "pixels, RMSprop": ("pmnist", "momentum_lstm-n32", (1, 2, 3), {}),
-    "orthogonal, RMSprop twice, gradients": ("pmnist_gradients", "momentum_dtriv-n24", (1, 2), {}),
-    "speech, orthogonal, Adam and RMSprop": ("timit_dtriv", "dtriv-n32", (1, 3), {}),
-    "endless, Adam": ("adding", "adam_lstm-n32", (20, 50), {}),
+    "pixels, orthogonal, RMSprop twice, gradients": ("pmnist_gradients", "momentum_dtriv-n24", (1, 2, 3), {}),
     "endless, the last reported": ("copying_1k", "lstm-n32", (15, 45), {}),
     "text, averaged, SGD, tested": ("ptb_ablation", "momentum_lstm-mu0.9-s0.1", (3, 5), SGD),
-    "images, SGD, tested": ("mnist_images", "resnet-n8", (1, 3), {"evaluate_every": None}),
-    "series, KL, in turns, tested": ("physionet", "ace_latent_ode-n8", (1, 2), {}),
     "series, KL, predictions, tested": ("physionet_extrapolation", "latent_ode-n8", (1, 2), {}),
     "series, rates that decay": ("physionet_released", "rnn_delta-n8", (1, 2), {}),
 }
