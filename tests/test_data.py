@@ -1,11 +1,14 @@
 """The datasets: file formats, shapes and ranges, and what the generated tasks promise."""
 
+import json
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import refused
+from conftest import ROOT, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -214,3 +217,15 @@ def test_the_registry_and_the_modules_agree():
     assert list(registry["svhn"].files) == [f"{split}_32x32.mat" for split in ("train", "test")]
     packed = registry["cifar10"].files[cifar10.ARCHIVE]
     assert (packed.count, packed.size) == (6, 6 * 10_000 * 3073)
+
+
+def test_the_data_layer_imports_neither_torch_nor_scikit_learn():
+    code = """
+import json, pkgutil, importlib, sys
+import hidden_dynamics.data as data
+for module in pkgutil.iter_modules(data.__path__):
+    importlib.import_module(f"hidden_dynamics.data.{module.name}")
+print(json.dumps([name for name in ("torch", "sklearn") if name in sys.modules]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []
