@@ -99,7 +99,8 @@ class LearntFilter(nn.Module):
 
 
 class LearntLSTM(LSTM):
-    Filter = LearntFilter
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, filter=LearntFilter(), **options)
 
 
 LSTMS = {
