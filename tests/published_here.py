@@ -1,9 +1,8 @@
 """The demo's runs made up, as finished results of some artifacts, drawn and judged; and their publication."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import restore
@@ -47,21 +46,11 @@ def with_few(configuration: Configuration, names: Sequence[str] = ARTIFACTS) -> 
     return replace(configuration, artifact_layers={name: layers[name] for name in names if name in layers})
 
 
-def results_of(
-    whole: Configuration,
-    root: Path,
-    names: Sequence[str] = ARTIFACTS,
-    more: Callable[[Run], dict[str, Any]] = lambda run: {},
-) -> Published:
-    """Results of the configured runs under `root`, drawn, judged and published there.
-
-    Args:
-        names: of the artifacts.
-        more: what else a run reports, or otherwise than `about` has it.
-    """
+def results_of(whole: Configuration, root: Path, names: Sequence[str] = ARTIFACTS) -> Published:
+    """Results of the configured runs of artifacts of these names under `root`, drawn, judged and published there."""
     configuration = with_few(whole, names)
     for run in all_runs(configuration):
-        make_run(root, configuration, run, **(about(run) | more(run)))
+        make_run(root, configuration, run, **about(run))
     for artifact in load_artifacts(configuration).values():
         write_floors(root, artifact, FLOORS)
         inputs = artifact.inputs()

@@ -20,11 +20,6 @@ def difference(one, other) -> Estimate | None:
     return welch(Sample.of(one), Sample.of(other))
 
 
-def draw(seed: int, n: int, shift: float = 0.0, spread: float = 1.0):
-    generator = np.random.default_rng(seed)
-    return generator.normal(shift, spread, n), generator.normal(0.0, 1.0, n)
-
-
 def most(share: float, trials: int) -> float:
     """The share of false verdicts that a test at this level exceeds once in 2,000 times."""
     return stats.binom.ppf(1 - 1 / 2000, trials, share) / trials

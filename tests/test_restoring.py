@@ -59,9 +59,9 @@ def copy(published, tmp_path):
     return Publication(tmp_path / "evidence")
 
 
-def files_in(directory, without=()):
+def files_in(directory):
     """Every file by its path; no sidecars, no checkpoints."""
-    paths = [path for path in directory.rglob("[!.]*") if path.is_file() and not {*path.parts} & {KEPT, *without}]
+    paths = [path for path in directory.rglob("[!.]*") if path.is_file() and KEPT not in path.parts]
     return {path.relative_to(directory).as_posix(): path.read_bytes() for path in paths}
 
 
