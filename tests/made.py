@@ -17,9 +17,6 @@ import numpy as np
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
-from hidden_dynamics.data import ragged
-from hidden_dynamics.data.generated import Series
-from hidden_dynamics.data.streams import generator
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.evidence import Evidence, with_measured
 from hidden_dynamics.results.measured import TIMES, Cost, Features, Floor, GradientNorm
@@ -183,17 +180,15 @@ def predictions_of(run: Run) -> dict[str, np.ndarray]:
 
     Three rows of each series are to be predicted, after the time `until` of the run's task, 15 where it has none.
     """
-    until, error = run.spec["task_settings"].get("until", 15.0), 0.5  # the standard deviation of the predicted means
-    end, features = 4 * until / 3, 2 if "series" in run.spec["data"] else 5
-    count = run.spec["data"].get("series", 240) // 10  # the test set
-    series = Series(series=count, rows=round(4 * end), features=features, tick=0.1, end=end, share=0.025)
-    data = series.drawn(generator(0, "stand-in"))
-    rows, random = ragged.after(data, until, 3).ravel(), np.random.default_rng([run.seed, *run.model.encode()])
-    arrays = {"id": np.repeat(data["ids"], data["lengths"]), "time": data["times"]}
-    arrays = {name: array[rows] for name, array in (arrays | {"value": data["values"], "mask": data["mask"]}).items()}
-    mean = arrays["value"] + error * random.standard_normal(arrays["value"].shape)
-    variance = np.full(mean.shape, error**2)
-    return arrays | {"mean": mean.astype(np.float32), "variance": variance.astype(np.float32)}
+    until, data = run.spec["task_settings"].get("until", 15.0), run.spec["data"]
+    series, features = data.get("series", 240) // 10, 2 if "series" in data else 5  # of the test set
+    shared, own = np.random.default_rng(0), np.random.default_rng([run.seed, *run.model.encode()])
+    time = np.sort(shared.uniform(until, 4 * until / 3, (series, 3)), axis=1).ravel()
+    value = shared.standard_normal((3 * series, features))
+    arrays = {"time": time, "value": value, "mean": value + 0.5 * own.standard_normal(value.shape)}
+    arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
+    about = {"id": np.repeat(np.arange(series), 3), "mask": shared.random(value.shape) < 0.7}
+    return about | arrays | {"variance": np.full(value.shape, 0.25, np.float32)}
 
 
 def errors_of(run: Run) -> dict[str, np.ndarray]:
