@@ -128,7 +128,7 @@ class Watch:
         except (OSError, ValueError):  # not there, or of a machine that lost its power
             return None
         about, done = record["under_way"], record["iterations"]
-        metrics = about["evaluations"]
+        metrics = about.get("evaluations", [])  # none in a file that was written by earlier code
         whole, pace, loss = about["iterations"], about["pace"], [float(np.mean(about["losses"] or [math.nan]))]
         left = ((whole - done) / pace, whole / pace) if pace else None
         still = silent > max(SILENT, PAUSES * about["longest_pause"])

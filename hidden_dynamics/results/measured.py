@@ -1,6 +1,6 @@
 """Measurements beside the runs, typed: costs, features of images, gradients of untrained cells, classical baselines.
 
-Each is a line of a CSV file, whose columns are its fields (`results.rows.read_typed`). An empty cell is None.
+Each is a line of a CSV file (`results.rows.read_typed`). An empty cell is None.
 """
 
 import json
