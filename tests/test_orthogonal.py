@@ -290,3 +290,25 @@ def test_memory_of_a_step():
         assert len({storage.data_ptr() for storage in large}) == 1
         state.h.sum().backward()
     assert len({storage.data_ptr() for storage in large}) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("K", [1, "∞"])
+def test_single_precision_stays_orthogonal_in_training(K):
+    torch.manual_seed(0)
+    model = MomentumDTRIV(1, 32, mu=0.6, s=0.9, K=K)
+    trainers = {
+        "main": torch.optim.RMSprop(model.parameter_groups()["main"], lr=7e-4),
+        "orthogonal": torch.optim.RMSprop(model.parameter_groups()["orthogonal"], lr=2e-3),
+    }
+    start, largest = model.orthogonal_l0().detach(), 0.0
+    for i in range(250):
+        for trainer in trainers.values():
+            trainer.zero_grad()
+        x = noise(6, 8, 1, seed=i).float()
+        (model(x)[0][-1].sum(1) - x[0, :, 0]).square().mean().backward()
+        for trainer in trainers.values():
+            trainer.step()
+        largest = max(largest, off_orthogonal(model.orthogonal_l0()), off_orthogonal(model.orthogonal_l0.base))
+    assert largest < 1e-5
+    assert torch.linalg.matrix_norm(model.orthogonal_l0() - start) > 0.5

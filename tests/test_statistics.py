@@ -6,10 +6,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from hidden_dynamics.results.curves import thin, triangular_moving_average
-from hidden_dynamics.results.seeds import mean_band
+from hidden_dynamics.results.seeds import mean_and_std, mean_band
+
+curves = arrays(np.float64, st.integers(1, 80), elements=st.floats(-1e6, 1e6))
+windows = st.integers(1, 100)
+
+
+def test_mean_and_std_by_hand_and_of_few():
+    assert mean_and_std([1.0, 2.0, 3.0, 4.0]) == pytest.approx((2.5, math.sqrt(5 / 3)))
+    assert mean_and_std([3.0])[0] == 3.0
+    assert math.isnan(mean_and_std([3.0])[1])
+    assert all(math.isnan(value) for value in mean_and_std([]))
 
 
 @pytest.mark.parametrize("seeds", [3, 5, 12])
@@ -50,6 +61,22 @@ def test_mean_band_leaves_out_seeds_without_a_value():
 )
 def test_moving_average_by_hand(values, window, smooth):
     assert triangular_moving_average(values, window).tolist() == pytest.approx(smooth)
+
+
+@given(curves, windows)
+def test_moving_average_stays_within_the_curve(values, window):
+    smooth = triangular_moving_average(values, window)
+    slack = 1e-9 * (1 + np.abs(values).max())
+    assert smooth.shape == values.shape
+    assert np.isfinite(smooth).all()
+    assert values.min() - slack <= smooth.min() and smooth.max() <= values.max() + slack
+
+
+@given(curves, st.integers(1, 25).map(lambda n: 2 * n - 1))
+def test_moving_average_with_an_odd_window_does_not_lean(values, window):
+    backwards = triangular_moving_average(values[::-1], window)[::-1]
+    slack = 1e-9 * (1 + np.abs(values).max())
+    np.testing.assert_allclose(backwards, triangular_moving_average(values, window), atol=slack, rtol=0)
 
 
 @given(st.lists(st.integers(0, 200_000), min_size=1, max_size=300, unique=True), st.integers(2, 100))
