@@ -155,12 +155,20 @@ def values(task, model, size, scale="evening", seeds=SEEDS):
     return np.array([numbers(resolve(configuration, task, model, size, seed)) for seed in seeds])
 
 
-def test_the_differences_are_those_of_the_means_and_have_their_intervals():
-    found = record(drawn())
-    plain, control, filtered = (values("timit", name, 158).mean() for name in ("lstm", "scaled_lstm", "momentum_lstm"))
+def test_the_differences_and_their_tests_are_scipys():
+    """Welch's degrees of freedom are rounded down."""
+    table = drawn()
+    found = record(table)
+    plain, control, filtered = (values("timit", name, 158) for name in ("lstm", "scaled_lstm", "momentum_lstm"))
     for name, one, other in (("s", control, plain), ("momentum", filtered, control)):
-        assert found[f"{name}_difference"] == pytest.approx(other - one)  # less loss is better
-        assert found[f"{name}_low"] < other - one < found[f"{name}_high"] and 0 < found[f"{name}_p"] < 1
+        welch = scipy.stats.ttest_ind(other, one, equal_var=False)  # less loss is better
+        degrees = math.floor(welch.df)
+        error = (other.mean() - one.mean()) / welch.statistic
+        half = scipy.stats.t.ppf(0.975, degrees) * error
+        assert found[f"{name}_difference"] == pytest.approx(other.mean() - one.mean())
+        assert found[f"{name}_low"] == pytest.approx(other.mean() - one.mean() - half)
+        assert found[f"{name}_high"] == pytest.approx(other.mean() - one.mean() + half)
+        assert found[f"{name}_p"] == pytest.approx(2 * scipy.stats.t.sf(abs(welch.statistic), degrees))
     assert found["s_difference"] > 20 and found["momentum_difference"] < 0
 
 
@@ -236,3 +244,15 @@ def test_a_failed_run_of_the_side_that_is_ahead_bars_the_test(failing, tested):
     """The control is ahead of the plain core."""
     found = record(drawn(about=lambda run: {"diverged_at": 5 if (run.model, run.seed) == (failing, 0) else None}))
     assert math.isnan(found["s_p"]) != tested and found["s_difference"] > 20
+
+
+def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
+    table = drawn(value=lambda run: 1.0 + run.seed / 10 + 8.0 * (run.seed > 1), about=naive_of(2.5))
+    said = texts(table, list(table.data["task"]).index("timit"))["Plain core"]
+    assert said == "LSTM: 2 of 5 learned, median 1.05"
+    assert record(table)["plain_learned"] == 2
+
+
+def test_two_seeds_have_neither_interval_nor_test():
+    data = drawn(scale="demo", seeds=[0, 1]).data
+    assert data[["s_p", "momentum_p", "s_low"]].isna().all(axis=None) and data["momentum_difference"].notna().all()
