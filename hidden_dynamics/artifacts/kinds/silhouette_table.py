@@ -82,7 +82,7 @@ def draw(artifact: SilhouetteTable, evidence: Evidence) -> Table:
 
 
 def measured_features(artifact: Artifact, evidence: Evidence) -> list[tuple[RunRecord, Features]]:
-    """Each run with its features; a `UserError` where one has none, as of a publication with fewer seeds."""
+    """Each run with its features; a `UserError` where one has no row, or two."""
     measured = {(row.model, row.seed): row for row in evidence.features}
     if len(measured) < len(evidence.features):
         raise artifact.wrong_input("features", "it has two rows for one run")
