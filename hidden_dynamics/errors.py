@@ -1,5 +1,6 @@
 """Errors that a user can act on: one message that says what was found, what was expected and what to do."""
 
+import gc
 import sys
 from collections.abc import Callable
 
@@ -44,9 +45,14 @@ class ObservationError(ValueError):
 
 
 def run_main(main: Callable[[], int | None]) -> None:
-    """Run a script's `main`; a `UserError` or a refusal of the system becomes one line on stderr, and exit code 1."""
+    """Run a script's `main`; a `UserError` or a refusal of the system becomes one line on stderr, and exit code 1.
+
+    What was there before, and what is at the end, is not looked through for garbage."""
+    code = 1
+    gc.freeze()
+    gc.enable()
     try:
-        sys.exit(main() or 0)
+        code = main() or 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
     except OSError as error:
@@ -55,4 +61,5 @@ def run_main(main: Callable[[], int | None]) -> None:
             f"error: {error.strerror or error}{where}. Check that the disk has room and can be written.",
             file=sys.stderr,
         )
-    sys.exit(1)
+    gc.freeze()
+    sys.exit(code)

@@ -2,12 +2,15 @@
 # where jobs run.
 
 import functools
+import gc
 import json
 import os
 import re
 import shlex
 import sys
 from pathlib import Path
+
+gc.disable()  # until all is read: half a million nodes of syntax trees, none of which is garbage
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -51,6 +54,9 @@ try:
         check_runs(CONFIGURATION)
 except UserError as error:
     raise WorkflowError(str(error)) from None
+
+gc.freeze()  # nor will they be: they are not looked through again, neither while the graph is built nor at the end
+gc.enable()
 
 PATHS, SCALE, SETTINGS = CONFIGURATION.paths, CONFIGURATION.scale, CONFIGURATION.settings
 FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "figure"]

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import gc
 import json
 import os
 import resource
@@ -109,6 +110,12 @@ def pytest_configure(config: pytest.Config) -> None:
     Set before anything imports torch, which reads it then.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays, and is not looked through again; the scripts that were imported have turned that off."""
+    gc.freeze()
+    gc.enable()
 
 
 class Missing:

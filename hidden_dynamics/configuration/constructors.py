@@ -6,6 +6,7 @@ Nothing is imported: Snakemake's own process may have no PyTorch, which most of 
 import ast
 import functools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -32,9 +33,14 @@ def find(dotted: str) -> Definition | None:
     """A class or function of this project, or of the user's, wherever it is imported from; None of another's."""
     module, name = place_of(dotted)
     path = path_of(module) if name else None
-    tree = ast.parse(path.read_text(encoding="utf-8")) if path else ast.Module([], [])
-    named = (node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name)
-    return next((Definition(module, node) for node in named), None)
+    node = _defined(path).get(name) if path else None
+    return Definition(module, node) if node else None
+
+
+@functools.cache
+def _defined(path: Path) -> dict[str, ast.stmt]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name: node for node in reversed(tree.body) if isinstance(node, ast.ClassDef | ast.FunctionDef)}
 
 
 @functools.cache

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
@@ -102,7 +103,8 @@ def _references(place: Place) -> list[tuple[str, Place]]:
     if not own_name:
         return []
     content = _read(module)
-    nodes = [node for statement in content.definitions[own_name] for node in ast.walk(statement)]
+    spelling = ast.Name | ast.Attribute | ast.Import | ast.ImportFrom
+    nodes = [node for top in content.definitions[own_name] for node in ast.walk(top) if isinstance(node, spelling)]
     within = imports_of(module, nodes)
     imports, named = content.imports | within, {name: place_of(origin) for name, origin in within.items()}
     for node in nodes:
@@ -222,21 +224,22 @@ def _names_bound(statement: ast.stmt) -> set[str]:
     return names
 
 
-def _bare(tree: ast.Module) -> ast.Module:
-    """The tree without docstrings and without the types of arguments, results and variables; those of a class's
-    attributes stay, since they may be its fields."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            node.returns = None
-        documented = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        if documented and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-        for block in ("body", "orelse", "finalbody") if not isinstance(node, ast.ClassDef) else ():
-            if isinstance(statements := getattr(node, block, None), list):
-                setattr(node, block, list(map(_untyped, statements)))
-    return tree
+def _bare(node: Any) -> Any:
+    """A module, or a statement, without docstrings and without the types of arguments, results and variables; those of
+    a class's attributes stay, since they may be its fields."""
+    of_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    if of_function:
+        node.returns = None
+        for argument in ast.walk(node.args):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+    if (of_function or isinstance(node, ast.ClassDef)) and ast.get_docstring(node, clean=False) is not None:
+        node.body = node.body[1:] or [ast.Pass()]
+    for block in {"body", "orelse", "finalbody", "handlers", "cases"} & set(node._fields):
+        statements = getattr(node, block)
+        kept = statements if isinstance(node, ast.ClassDef) else list(map(_untyped, statements))
+        setattr(node, block, list(map(_bare, kept)))
+    return node
 
 
 def _untyped(statement: ast.stmt) -> ast.stmt:
