@@ -10,6 +10,7 @@ With --codes nothing is trained: OUT/codes.json has the digest of each trial's c
 import contextlib
 import csv
 import dataclasses
+import gc
 import importlib
 import io
 import json
@@ -55,6 +56,7 @@ def main() -> None:
     configuration.load = lambda *_, **__: loaded[trials[chosen[-1]]["scale"]]
     runs.find = lambda *_, **__: specified[chosen[-1]]
     script = importlib.import_module("train")
+    gc.enable()  # a script turns it off where it is imported
     for number, trial in enumerate(trials):
         chosen.append(number)
         with Path("log.txt").open("a") as log, contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
