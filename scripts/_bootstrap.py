@@ -4,7 +4,8 @@ With `--use-conda`, where activating a job's environment fails, the job runs on,
 is found first: Snakemake's own, or the system's. The workflow therefore says in HIDDEN_DYNAMICS_ENVIRONMENTS below
 which directory Snakemake makes the environments; a script whose Python is not the activated one of them stops.
 
-Nothing of what is imported is garbage: to look through it takes a third of a short step's time. `run_main` collects.
+Nothing of what is imported is garbage, and to look through it takes a third of a short step's time: the collector is
+off until `run_main` turns it on.
 """
 
 import gc

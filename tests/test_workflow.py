@@ -244,12 +244,12 @@ def test_a_seed_that_is_added_is_trained_alone_and_leaves_finished_runs_as_they_
 
 
 def test_what_snakemake_remembers_of_a_job_does_not_grow_with_its_runs(repository, tmp_path):
-    given = {"scale": "grouped", "seeds": list(range(60))}
+    given = {"scale": "grouped", "seeds": list(range(250))}
     workflow, runs = training_nothing(repository, tmp_path / "repository", ["parity"], **given)
     with OneProcess(workflow) as process:
         process.run(f"{runs[0].directory}/run.json", **given)
     records = [path.stat().st_size for path in (workflow.root / ".snakemake/metadata").rglob("*") if path.is_file()]
-    assert len(records) == 4 * 60 and max(records) < 2500  # the paths of 240 runs are 10 kB
+    assert len(records) == 4 * 250 and max(records) < 2500  # 2 MB of 200 runs
 
 
 def evaluations(workflow):
