@@ -306,7 +306,7 @@ def test_each_comparison_that_tables_show_stands_once_with_q_over_all(summarised
     assert {*pairs[0]} & {*pairs[1]} and len(rows) == len({*pairs[0], *pairs[1]})
     about = {"artifact": TABLE, "task": "pmnist", "model": "momentum_lstm", "baseline": "lstm"}
     (row,) = [row for row in rows if about.items() <= row.items()]
-    assert float(row["difference"]) == pytest.approx(20) and row["n"] == row["baseline_n"] == "3"
+    assert float(row["lead"]) == pytest.approx(20) and row["n"] == row["baseline_n"] == "3"
     p = sorted(float(row["p"]) for row in rows if row["p"])
     expected = stats.ttest_ind(SCORES["momentum_lstm"], SCORES["lstm"], equal_var=False).pvalue
     assert float(row["p"]) == pytest.approx(expected, rel=1e-6) == pytest.approx(p[0], rel=1e-6)

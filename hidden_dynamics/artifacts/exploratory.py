@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FALSE = 0.05  # the share of false discoveries below which a comparison is counted
 COLUMNS = (
     *("artifact", "task", "model", "size", "baseline", "baseline_size", "metric", "n", "baseline_n"),
-    *("difference", "low", "high", "p", "q", "test", "unlearned"),
+    *("lead", "low", "high", "p", "q", "test", "unlearned"),
 )
 
 

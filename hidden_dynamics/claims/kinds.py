@@ -18,13 +18,13 @@ from hidden_dynamics.configuration.runs import Case, seeds_are_blocks
 from hidden_dynamics.papers.claims import ClaimEntry, Iteration
 from hidden_dynamics.results.curves import triangular_moving_average
 from hidden_dynamics.results.evidence import Evidence
+from hidden_dynamics.results.measured import EQUAL
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import FEWEST
 
 SMOOTHING = 0.02  # the share of a run's iterations under the triangle that smooths its train loss
 LAST_LOSSES = 100  # train losses before an iteration, whose mean is the loss there
 LAST_EVALUATIONS = 5  # whose mean is a number beside the reported one
-EQUAL = 1e-10  # of a vector's length: what float64 may make of an identity
 At = Literal["reported", "last", "mean"] | Iteration  # the evaluation whose number counts
 Sides = tuple[Values, Values]  # the subject's, the reference's
 

@@ -204,7 +204,7 @@ def sentence_of(verdict: Verdict) -> str:
     """What was found, in one to three sentences, with the numbers; "" where nothing ran."""
     numbers, reason = _means(verdict), verdict.reason[:1].upper() + verdict.reason[1:]
     if verdict.outcome is Outcome.NOT_RUN:
-        return f"No verdict: {verdict.reason}. So far: {numbers}." if numbers else ""
+        return f"Not judged: {verdict.reason}. So far: {numbers}." if numbers else ""
     when = f"{verdict.part[:1].upper()}{verdict.part[1:]}: " if verdict.part else ""
     said_otherwise = _verb(verdict) or verdict.outcome is Outcome.UNLEARNED  # the reason says who has not learned
     outcome = "" if said_otherwise and not verdict.outcome.of_the_paper else verdict.outcome.sentence

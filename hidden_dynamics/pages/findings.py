@@ -39,6 +39,7 @@ class PaperFindings:
     """The findings on a paper's headline claims.
 
     Attributes:
+        outcomes: the ids of all claims by what was found of them, verdicts on the paper's own first.
         columns: those in which any line says something.
         lines: of claims that were run, or of which the authors' logs or small data say something.
         not_run: the ids of those that were not, by the reason.
@@ -47,6 +48,7 @@ class PaperFindings:
 
     name: str
     title: str
+    outcomes: Mapping[str, Sequence[str]]
     columns: Sequence[str]
     lines: Sequence[Finding]
     not_run: Mapping[str, Sequence[str]]
@@ -86,7 +88,7 @@ def exploratory_sentence(configuration: Configuration, root: Path) -> str:
     clear = sum(value < FALSE for value in q)
     return (
         f"{len(rows)} rows of tables are compared with their baselines, {len(q)} by a test: {clear} have q < {FALSE}, "
-        "of which at most this share is expected to be false. None is a verdict."
+        f"at most {100 * FALSE:g} % of these are expected to be false. None is a verdict."
     )
 
 
@@ -109,7 +111,7 @@ def _paper(
             critics.setdefault((verdict.critic, verdict.critic_address), []).append(verdict.id)
     columns = [column for column in (lines[0].cells if lines else ()) if any(line.cells[column] for line in lines)]
     others = [(ids, says, address) for (says, address), ids in critics.items()]
-    return PaperFindings(name, title, columns, lines, not_run, others)
+    return PaperFindings(name, title, _outcomes(verdicts), columns, lines, not_run, others)
 
 
 def _has_runs(verdict: Verdict) -> bool:
@@ -170,12 +172,24 @@ def _named(name: str, text: str) -> str:
     return ": ".join(filter(None, (name, text)))
 
 
-def _judged(verdict: Verdict) -> str:
+def _outcomes(verdicts: Sequence[Verdict]) -> Mapping[str, Sequence[str]]:
+    ids: dict[str, list[str]] = {}
+    for verdict in sorted(verdicts, key=lambda verdict: list(Outcome).index(verdict.outcome)):
+        ids.setdefault(_outcome(verdict), []).append(verdict.id)
+    return ids
+
+
+def _outcome(verdict: Verdict) -> str:
+    if verdict.outcome is Outcome.NOT_RUN and verdict.difference is not None:
+        return "not judged"  # there are numbers, which answer no claim
+    return f"{verdict.outcome.value} {verdict.part if verdict.outcome.of_the_paper else ''}".strip()
+
+
+def _judged(verdict: Verdict, ours: str) -> str:
+    """The outcome, its sensitivity, and whether it was planned: no run of small data was."""
     agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses} agree"
-    part = verdict.part if verdict.outcome.of_the_paper else ""
-    unjudged = verdict.outcome is Outcome.NOT_RUN and verdict.difference is not None  # numbers that answer no claim
-    outcome = "not judged" if unjudged else verdict.outcome.value
-    return "; ".join(filter(None, (f"{outcome} {part}".strip(), agree, PLANNED[verdict.plan])))
+    planned = PLANNED[verdict.plan] if ours != SMALL else ""
+    return "; ".join(filter(None, (_outcome(verdict), agree, planned)))
 
 
 def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
@@ -188,5 +202,5 @@ def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]
         "Less the control": _control(verdict),
         **beside,  # logs are of the paper's data
         "Classical": verdict.classical,
-        "Verdict, robust, planned": _judged(verdict),
+        "Verdict, robust, planned": _judged(verdict, ours),
     }

@@ -80,6 +80,9 @@ class Features(Measured):
     settings: Mapped
 
 
+EQUAL = 1e-10  # of the vectors' length: what rounding in float64 may make of an identity
+
+
 class GradientNorm(Measured):
     """‖∂L/∂h_t‖ of an untrained cell at one step (hidden_dynamics.measurements.jacobian), by three ways, and
     ‖∂L/∂v_t‖ (`input`); how far the two products are from autograd, as a share of the longer vector."""

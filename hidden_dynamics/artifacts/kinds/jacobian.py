@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.results.evidence import Evidence
-from hidden_dynamics.results.measured import GradientNorm
+from hidden_dynamics.results.measured import EQUAL, GradientNorm
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,6 @@ NOTES = (
     "holds at 0, and by what training made of the weights; by no term of momentum.",
 )
 PRODUCTS = {"product": "Eq. 11", "claimed": "Eq. 13"}
-EQUAL = 1e-9  # of the vectors' length: what rounding in float64 may take
 
 
 class Jacobian(Artifact):
@@ -78,7 +77,7 @@ def _equal_note(cells: Sequence[Sequence[GradientNorm]]) -> str:
     counts = [sum(all(getattr(at, f"{name}_error") <= EQUAL for at in steps) for steps in cells) for name in PRODUCTS]
     labels = zip(PRODUCTS.values(), counts, strict=True)
     texts = [f"{label} in {count} of {len(cells)} cells" for label, count in labels]
-    return f"Equal to autograd at every step, to 10⁻⁹ of the vector's length: {', '.join(texts)}."
+    return f"Equal to autograd at every step, within {EQUAL:g} of the vector's length: {', '.join(texts)}."
 
 
 def _first_step(core: str, name: str, steps: Sequence[GradientNorm]) -> dict[str, str]:

@@ -6,7 +6,7 @@ With y the filtered input, Q orthogonal and h_0 = 0:
     z_t = y_t + Q^T h_{t-1},   y = filter(W x)
     h_t = modrelu(z_t) = sign(z_t) relu(|z_t| + b)
 
-MomentumRNN, Section 3.1; W has no bias (facts of the released code, Section 1).
+MomentumRNN, Section 4; W has no bias (facts of the released code, Section 1).
 """
 
 from typing import Any, Literal, Unpack
@@ -43,7 +43,7 @@ class OrthogonalOptions(Options, total=False):
 class DTRIV(FilteredRNN[OrthogonalState]):
     """An RNN with an orthogonal recurrent matrix whose input passes through a filter; in the place of `nn.RNN`.
 
-    Without a filter, it has no momentum (Section 3.1; Lezcano-Casado, 2019). The fused backend filters all steps at
+    Without a filter, it has no momentum (Section 4; Lezcano-Casado, 2019). The fused backend filters all steps at
     once and differentiates the recurrence by hand.
 
     Args:
