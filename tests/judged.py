@@ -53,7 +53,7 @@ def seeds(
 def written(
     configuration: Configuration,
     model: str,
-    courses: Sequence[Sequence[float]],
+    courses: Sequence[Sequence[float | None]],
     metric: str = "test_accuracy",
     task: str = "mnist",
     size: int | None = 128,
@@ -61,7 +61,7 @@ def written(
     diverged: Iterable[int] = (),
     **about: Any,
 ) -> list[RunRecord]:
-    """Runs as files, each with the metric after each epoch, in its own unit.
+    """Runs as files, each with the metric after each epoch, in its own unit, where it is not None.
 
     Args:
         losses: of the minibatches of each seed.
@@ -73,7 +73,8 @@ def written(
         run = resolve(configuration, task, model, size, seed)
         reports = run.spec["training"]["report"]["metric"]
         rows = [
-            {"iteration": 10 * n, "epoch": float(n), reports: 0.5, metric: value} for n, value in enumerate(course, 1)
+            {"iteration": 10 * n, "epoch": float(n), reports: 0.5} | ({} if value is None else {metric: value})
+            for n, value in enumerate(course, 1)
         ]
         own = {
             "naive": NAIVE,

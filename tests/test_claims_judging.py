@@ -274,6 +274,20 @@ def test_robust_is_the_share_of_other_analyses_that_agree(paper, courses):
     assert verdict.analyses == 7  # nothing is adjusted
 
 
+@pytest.mark.parametrize("later", [(), (None,) * 5], ids=["the only one", "tested at the reported one alone"])
+def test_an_evaluation_that_is_the_reported_one_is_no_other_analysis(paper, later):
+    """Nor does what was tested once have a last epoch: left are five seeds and the adjustment; all pairs differ alike."""
+    about = {"task": "physionet", "metric": "test_auc", "subject": "ace_latent_ode", "reference": "latent_ode"}
+    means = {"ace_latent_ode": 0.85, "latent_ode": 0.82}
+    runs = [
+        run
+        for model, mean in means.items()
+        for run in written(paper, model, [[mean + x / 50, *later] for x in SPREAD], "test_auc", "physionet", 20)
+    ]
+    (verdict,) = judged(paper, runs, claim(**about, size=20))
+    assert (verdict.difference, verdict.analyses) == (pytest.approx(0.03), 6)
+
+
 def test_a_seed_that_alone_decides_makes_a_verdict_less_robust(paper):
     own = {"momentum_lstm": (0.98, 0.981, 0.982, 0.983, 0.962), "lstm": (0.97, 0.971, 0.972, 0.973, 0.974)}
     runs = [run for model, ends in own.items() for run in written(paper, model, [[end] for end in ends])]

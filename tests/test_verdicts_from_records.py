@@ -99,7 +99,7 @@ def numbers(entry, case, given):
         if at == "reported":
             found[seed] = record["reported"]["metrics"][entry["metric"]]
         elif at == "last":
-            found[seed] = pd.read_csv(io.BytesIO(files["metrics.csv"]))[entry["metric"]].dropna().iloc[-1]
+            found[seed] = pd.read_csv(io.BytesIO(files["metrics.csv"]))[entry["metric"]].iloc[-1]
         else:
             losses = np.load(io.BytesIO(files["train_loss.npy"]))
             found[seed] = losses[: at["iteration"]][-100:].mean()

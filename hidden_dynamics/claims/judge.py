@@ -204,7 +204,8 @@ def _applies(claim: Judged, other: Judged, analysis: Analysis) -> bool:
         return claim.result.tests > 1
     if analysis.at:
         complete = all(len(there.by_seed) >= len(here.by_seed) for there, here in zip(others, sides, strict=True))
-        return _has_evaluations(claim.standing) and analysis.at != claim.standing.at and complete
+        same = [side.by_seed for side in others] == [side.by_seed for side in sides]  # of one evaluation in all
+        return _has_evaluations(claim.standing) and complete and not same
     if analysis.without is not None:
         return any(analysis.without in side.by_seed for side in sides)
     return claim.standing.entry.dagger

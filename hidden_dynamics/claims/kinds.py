@@ -204,11 +204,11 @@ def best_of(evidence: Evidence, entry: ClaimEntry, cases: Sequence[Case], at: At
 @cache
 def _number(files: RunFiles, metric: str, until: int | str) -> float:
     """A metric of a run: the train loss up to an iteration, the "last" evaluation, or the "mean" of the last ones; nan
-    where it has not been evaluated so often."""
+    where these are too few, or had no such metric: some tests are made at the reported evaluation alone."""
     if isinstance(until, int):
         return float(files.train_loss()[:until][-LAST_LOSSES:].mean())
     count = 1 if until == "last" else LAST_EVALUATIONS
-    measured = [row[metric] for row in files.metrics() if metric in row]
+    measured = [row.get(metric, math.nan) for row in files.metrics()]
     return float(np.mean(measured[-count:])) if len(measured) >= count else math.nan
 
 

@@ -207,7 +207,8 @@ def sentence_of(verdict: Verdict) -> str:
         return f"Not judged: {verdict.reason}. So far: {numbers}." if numbers else ""
     when = f"{verdict.part[:1].upper()}{verdict.part[1:]}: " if verdict.part else ""
     said_otherwise = _verb(verdict) or verdict.outcome is Outcome.UNLEARNED  # the reason says who has not learned
-    outcome = "" if said_otherwise and not verdict.outcome.of_the_paper else verdict.outcome.sentence
+    told = verdict.part or not verdict.outcome.of_the_paper  # a part does not make the whole claim reproduced
+    outcome = "" if said_otherwise and told else verdict.outcome.sentence
     said = [f"{when}{numbers}." if numbers else "", outcome, _beside_printed(verdict), f"{reason}." if reason else ""]
     return " ".join(filter(None, said))
 
