@@ -708,8 +708,7 @@ def test_what_a_run_under_way_has_written_is_the_beginning_of_what_it_leaves(wor
         if len(looks) == 3:
             signal.raise_signal(signal.SIGTERM) if end == "stopped" else [].pop()
 
-    for name, value in {"SECONDS": 0.0, "SHARE": math.inf}.items():
-        monkeypatch.setattr(writing, name, value)
+    monkeypatch.setattr(writing, "SECONDS", 0.0)
     monkeypatch.setattr(writing.UnderWayWriter, "__call__", writing_and_looking)
     assert call(workplace.arguments())[0] == code
     assert (workplace.run / UNDERWAY).exists() == (end == "stopped")

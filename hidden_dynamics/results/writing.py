@@ -26,9 +26,7 @@ from hidden_dynamics.tasks.schedule import AnySchedule
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import chosen, of_history
 
-SECONDS = 5.0  # at least between two writings of a run that is under way
-SHARE = 0.001  # of the run's time, at most, is spent on them
-FIRST = 0.02  # seconds that the first one is taken to last
+SECONDS = 20.0  # between two writings of a run that is under way
 LOSSES = 50  # the last ones that underway.json tells
 MOST = 25_000  # bytes that items.npz may have
 
@@ -112,14 +110,13 @@ def _record(
 class UnderWayWriter:
     """Writes underway.json, the record and evaluations so far; called after every step and evaluation of a training.
 
-    It spends `SHARE` of the run's time at most: how long a writing took says when the next one is. A run goes on where
-    a disk is full or away: its checkpoint, which matters, says so. Its arguments are those of `write`.
+    A run goes on where a disk is full or away: its checkpoint, which matters, says so. Its arguments are those of
+    `write`.
     """
 
     def __init__(self, directory: Path, about: Mapping[str, object], network: nn.Module, training: Training):
         self.directory, self.about, self.network, self.training = directory, about, network, training
         self.began = self.written = time.monotonic()
-        self.took = FIRST  # seconds that the last writing lasted
         self.done_before = -1  # iterations, of a run that is continued
         self.longest_pause = SECONDS
 
@@ -127,12 +124,11 @@ class UnderWayWriter:
         now = time.monotonic()
         if self.done_before < 0:
             self.done_before = history.iteration
-        if now < self.written + max(SECONDS, self.took / SHARE):
+        if now < self.written + SECONDS:
             return
-        self.longest_pause, self.written = max(self.longest_pause, now - self.written, 2 * self.took / SHARE), now
+        self.longest_pause, self.written = max(self.longest_pause, now - self.written), now
         with contextlib.suppress(OSError):
             self._write(history, schedule)
-        self.took = time.monotonic() - now
 
     def _write(self, history: History, schedule: AnySchedule) -> None:
         (self.directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
