@@ -174,7 +174,7 @@ def _named(name: str, text: str) -> str:
 
 def _outcomes(verdicts: Sequence[Verdict]) -> Mapping[str, Sequence[str]]:
     ids: dict[str, list[str]] = {}
-    for verdict in sorted(verdicts, key=lambda verdict: list(Outcome).index(verdict.outcome)):
+    for verdict in sorted(verdicts, key=lambda one: (list(Outcome).index(one.outcome), one.difference is None)):
         ids.setdefault(_outcome(verdict), []).append(verdict.id)
     return ids
 
