@@ -276,7 +276,7 @@ def test_robust_is_the_share_of_other_analyses_that_agree(paper, courses):
 
 @pytest.mark.parametrize("later", [(), (None,) * 5], ids=["the only one", "tested at the reported one alone"])
 def test_an_evaluation_that_is_the_reported_one_is_no_other_analysis(paper, later):
-    """Nor does what was tested once have a last epoch: left are five seeds and the adjustment; all pairs differ alike."""
+    """What was tested once has no last epoch. Left are five seeds and the adjustment: all pairs differ alike."""
     about = {"task": "physionet", "metric": "test_auc", "subject": "ace_latent_ode", "reference": "latent_ode"}
     means = {"ace_latent_ode": 0.85, "latent_ode": 0.82}
     runs = [
