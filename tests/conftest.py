@@ -1,4 +1,4 @@
-"""Shared by many test files: refusals, scripts run in the test's process, a configuration to change, the mirror."""
+"""Shared by many test files: refusals, scripts run in the test's process, a configuration to change."""
 
 import contextlib
 import copy
@@ -21,7 +21,6 @@ import yaml
 from hypothesis.internal.conjecture import providers
 
 from hidden_dynamics import configuration as configurations
-from hidden_dynamics.data.fetch import fetch, verify
 from hidden_dynamics.errors import UserError, run_main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -118,14 +117,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-class Missing:
-    """What stands for a key that is taken away; its name is one in all processes."""
-
-    def __repr__(self) -> str:
-        return "missing"
-
-
-MISSING = Missing()
+MISSING = "missing"  # stands for a key that is taken away
 
 
 class Project:
@@ -219,20 +211,3 @@ def configured() -> Callable[..., configurations.Configuration]:
         return copy.deepcopy(loaded[key])
 
     return load
-
-
-@pytest.fixture
-def from_mirror(tmp_path: Path) -> Callable[[str], Path]:
-    """The raw files of a dataset, fetched and verified from the mirror; skips the test where there is none."""
-
-    def directory(name: str) -> Path:
-        dataset = configurations.load().datasets[name]
-        mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
-        if not mirror:
-            pytest.skip(f"HIDDEN_DYNAMICS_MIRROR names no mirror with the real {dataset.title}")
-        for file, about in dataset.files_for({}).items():
-            fetch(name, file, about, tmp_path / file, mirror)
-            verify(tmp_path / file, about)
-        return tmp_path
-
-    return directory

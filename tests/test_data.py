@@ -1,6 +1,7 @@
 """The datasets: file formats, shapes and ranges, and what the generated tasks promise."""
 
 import json
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -13,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.configuration import load
-from hidden_dynamics.data import adding, cifar10, copying, digits, fsdd, human_activity, mnist, ptb, ushcn
+from hidden_dynamics.data import adding, cifar10, copying, digits, fsdd, human_activity, mnist, prepared, ptb, ushcn
+from hidden_dynamics.data.fetch import fetch, verify
 from hidden_dynamics.data.human_activity import CLASSES
 from hidden_dynamics.data.streams import generator
+from hidden_dynamics.results.rows import read_rows
 
 counts = st.integers(1, 5)
 seeds = st.integers(0, 2**40)
@@ -144,18 +147,6 @@ def test_mnist_is_read_row_by_row(tmp_path: Path):
     assert {array.dtype for name, array in arrays.items() if name != "levels"} == {np.dtype(np.uint8)}
 
 
-@pytest.mark.mirror
-def test_mnist_from_a_mirror(from_mirror):
-    arrays = mnist.prepare(from_mirror("mnist"), {})
-    assert arrays["train_images"].shape == (60_000, 784) and arrays["test_images"].shape == (10_000, 784)
-    assert arrays["train_labels"][:5].tolist() == [5, 0, 4, 1, 9]
-    assert arrays["test_labels"][:5].tolist() == [7, 2, 1, 0, 4]
-    # Known statistics of the training pixels: mean 0.1307, standard deviation 0.3081.
-    pixels = arrays["train_images"] / arrays["levels"]
-    assert pixels.mean(dtype=np.float64) == pytest.approx(0.1307, abs=1e-4)
-    assert pixels.std(dtype=np.float64) == pytest.approx(0.3081, abs=1e-4)
-
-
 WRONG = {
     "copying": [{"blanks": 0}, {"blanks": 1.5}, {"alphabet": 256}, {"test_size": 0}],
     "adding": [{"length": 1}, {"seed": -1}],
@@ -196,6 +187,27 @@ def test_settings_of_a_dataset_are_checked(tmp_path: Path, name: str):
     for wrong in WRONG.get(name, []):
         with refused(next(iter(wrong))):
             prepare(tmp_path, right | wrong)
+
+
+PUBLISHED = {
+    (row["dataset"], row["data"], row["data_digest"])
+    for scale in ("paper", "evening")
+    for row in read_rows(ROOT / "docs/evidence" / scale / "runs.csv")
+    if DATASETS[row["dataset"]].files
+}
+
+
+@pytest.mark.slow
+@pytest.mark.mirror
+@pytest.mark.parametrize(("name", "settings", "digest"), sorted(PUBLISHED))
+def test_the_data_of_published_runs_are_made_again_from_a_mirror(tmp_path: Path, name: str, settings: str, digest: str):
+    about, mirror = DATASETS[name], os.environ.get("HIDDEN_DYNAMICS_MIRROR")
+    if not mirror:
+        pytest.skip(f"HIDDEN_DYNAMICS_MIRROR names no mirror with the real {about.title}")
+    for file, remote in about.files_for(json.loads(settings)).items():
+        fetch(name, file, remote, tmp_path / file, mirror)
+        verify(tmp_path / file, remote)
+    assert prepared.digest(import_module(about.module).prepare(tmp_path, json.loads(settings))) == digest
 
 
 def test_the_registry_and_the_modules_agree():

@@ -48,8 +48,13 @@ def test_a_figure_has_what_is_drawn_as_data_few_notes_and_no_text_over_another(m
         assert_nothing_overlaps(figure)
 
 
-@pytest.mark.parametrize("name", OF_MODELS)
-@pytest.mark.parametrize(("end", "how"), [({"diverged_at": 7}, "diverged"), (FAILED, "failed")])
+@pytest.mark.parametrize(
+    ("name", "end", "how"),
+    [
+        *((name, {"diverged_at": 7}, "diverged") for name in OF_MODELS),
+        *((name, FAILED, "failed") for name in (LINES[0], "momentumrnn_figure2")),  # others say it as these
+    ],
+)
 def test_a_run_that_diverged_or_failed_is_named_and_its_name_fits(made, name, end, how):
     figure = made(name, about={(first_model(name), 0): end}).draw()
     assert f"{how.capitalize()}: " in words(figure)

@@ -76,14 +76,6 @@ def test_a_run_that_is_longer_is_finished_and_one_that_is_shorter_is_not(configu
     assert [is_finished(configuration, run_of(configuration)) for configuration in lengths] == [True, True, False]
 
 
-def test_what_is_shown_is_chosen_among_the_first_epochs(both, tmp_path):
-    configuration, run = both("pmnist", [0.1, 0.3, 0.2, 0.25, 0.9, 0.8], SHORT)
-    record = RunRecord.read(configuration, run, tmp_path)
-    reported = record.reported
-    assert reported and (reported.value, reported.epoch, record.iterations) == (0.3, 2.0, SHORT * EVERY)
-    assert record.training["epochs"] == record.files.metrics()[-1]["epoch"] == SHORT
-
-
 @pytest.mark.parametrize(("diverged_at", "status"), [(55, "finished"), (45, "finished"), (25, "diverged")])
 def test_a_run_that_diverged_later_had_not_diverged(both, tmp_path, diverged_at, status):
     values = [0.1, 0.3, 0.2, 0.25, 0.9][: diverged_at // EVERY] + [0.0] * (LONG - min(5, diverged_at // EVERY))

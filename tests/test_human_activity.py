@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.data import human_activity, prepared
+from hidden_dynamics.data import human_activity
 from hidden_dynamics.data.human_activity import ACTIVITIES, CLASSES, TAGS, UNREAD
 
 ANKLE, _, CHEST, BELT = TAGS
@@ -94,19 +93,3 @@ def test_a_report_that_comes_late_is_put_in_its_place():
     assert read(report(0), report(0, name="C05"))["ids"].tolist() == [101, 305]
     early = read(report(5), report(0), report(8))  # the first in the text is not the first in time
     np.testing.assert_array_equal(early["times"], np.float32([0, 0.05, 0.08]))
-
-
-@pytest.mark.slow
-@pytest.mark.mirror
-def test_the_file_from_a_mirror(from_mirror):
-    arrays = human_activity.prepare(from_mirror("human_activity"), {})
-    lengths = arrays["lengths"]
-    assert prepared.digest(arrays) == "2f1ae2ceb89b24b7bd5ffb7d4b855205d5cce035ac798df0a00f3caf79494f8f"
-    assert arrays["ids"].tolist() == [100 * person + take for person in range(1, 6) for take in range(1, 6)]
-    assert lengths.sum() == len(arrays["times"]) == 164_830
-    assert sum(len(range(0, length - 50, 25)) for length in lengths) == 6554  # windows of Latent-ODE
-    # No row has reports of two classes; one of the eleven activities is read otherwise by the released code.
-    differs = arrays["labels"] != arrays["lowest"]
-    assert differs.sum() == 2848 and (arrays["labels"][differs] == CLASSES.index("standing up")).all()
-    assert (arrays["lowest"][differs] == -1).all()
-    assert np.bincount(arrays["labels"]).tolist() == [32700, 2973, 60641, 28945, 22587, 5210, 11774]

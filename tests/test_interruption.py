@@ -14,17 +14,16 @@ from workplaces import Workplace
 from hidden_dynamics.configuration.runs import OUTPUTS
 from hidden_dynamics.results.run_files import ITEMS
 
-TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
-
 RUNS = {
-    "pmnist": ("momentum_lstm-n32", {"epochs": 8}),
+    "pmnist": ("momentum_lstm-n32", {"epochs": 4}),
     # The filter's state is carried over segments, and the averaging of the weights begins on the way.
     "ptb": ("sr_lstm-n48", {"epochs": 1, "evaluate_every": 6, "optimisers": {"main": {"name": "SGD", "lr": 60}}}),
 }  # the model and its training
 
-# Trains by scripts/train.py's own main, with a checkpoint after every step and evaluation, in one child process after
-# another. The plan, in JSON, gives the deaths, by SIGKILL at [place, passes]. The last child lives. Each child's exit
-# code, and the iteration that the checkpoint has reached by then, is printed.
+# Trains by scripts/train.py's own main in one child process after another. The plan, in JSON, gives of each child its
+# death, by SIGKILL at [place, passes], the files of the run "killed" that are removed before, and the arguments. One to
+# die has a checkpoint after every step and evaluation. Each child's exit code, and the iteration that the checkpoint of
+# "killed" has reached by then, is printed.
 DRIVER = r"""
 import json, os, pathlib, signal, sys
 import torch
@@ -36,9 +35,6 @@ from hidden_dynamics.errors import run_main
 from hidden_dynamics.tasks import language
 from hidden_dynamics.results import writing
 from hidden_dynamics.training import checkpoint, loop
-
-checkpoint.SECONDS = checkpoint.SECONDS_AFTER_AN_EVALUATION = -1
-checkpoint.TIMES_A_SAVING = 0
 
 def die_in(owner, name, passes, when=lambda *arguments: True, before=lambda *arguments: None, after=False):
     real, left = getattr(owner, name), [passes]
@@ -54,6 +50,8 @@ def die_in(owner, name, passes, when=lambda *arguments: True, before=lambda *arg
     setattr(owner, name, passing)
 
 def arm(place, passes):
+    checkpoint.SECONDS = checkpoint.SECONDS_AFTER_AN_EVALUATION = -1
+    checkpoint.TIMES_A_SAVING = 0
     if place in ("between gradients and update", "between update and record"):
         for optimiser in (torch.optim.RMSprop, torch.optim.SGD):
             die_in(optimiser, "step", passes, after=place == "between update and record")
@@ -90,8 +88,10 @@ def reached(run):
 # What takes a second the first time, once for all children: torch's optimisers load its compiler.
 torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1).step()
 
-plan, run, sys.argv = json.loads(sys.argv[1]), pathlib.Path(sys.argv[2]), ["train.py", *sys.argv[3:]]
-for death in [*plan, None]:
+plan, run = json.loads(sys.argv[1]), pathlib.Path(sys.argv[2])
+for death, gone, sys.argv[1:] in plan:
+    for name in gone:
+        (run / name).unlink()
     child = os.fork()
     if child == 0:
         live(death)
@@ -101,22 +101,11 @@ for death in [*plan, None]:
 """
 
 
-@pytest.fixture(scope="module", params=RUNS)
-def workplace(request, tmp_path_factory):
-    """One of these runs, left alone in the directory "alone"."""
-    model, training = RUNS[request.param]
-    made = Workplace(tmp_path_factory.mktemp(request.param), request.param, model, seed=1, **training)
-    ended = subprocess.run(
-        [*TRAIN, *made.arguments("alone")], cwd=made.root, check=True, capture_output=True, text=True
-    )
-    assert "finished" in ended.stdout and ended.stderr == ""
-    assert (made.files("alone")[0]["averaged_since"] is not None) == (request.param == "ptb")
-    return made
-
-
 @pytest.mark.slow
-def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(workplace):
-    dice = random.Random(workplace.task)
+@pytest.mark.parametrize("task", RUNS)
+def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(task, tmp_path):
+    model, training = RUNS[task]
+    workplace, dice = Workplace(tmp_path, task, model, seed=1, **training), random.Random(task)
     places = [
         "between gradients and update",
         "between update and record",
@@ -126,33 +115,34 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
     ]
     deaths = [[place, dice.randint(1, 2 if place == "in an evaluation" else 7)] for place in places]
     dice.shuffle(deaths)
-    if workplace.task == "ptb":
+    if task == "ptb":
         deaths.append(["in the test", 1])
     deaths += [[name, 1] for name in ("before dropping the previous checkpoint", "metrics.csv", "model.pt", "run.json")]
     print(f"the deaths: {deaths}")
-    if workplace.task == "pmnist":  # its first half has been trained, and is to grow
-        first = [*TRAIN, *workplace.arguments("killed", epochs=4)]
-        subprocess.run(first, cwd=workplace.root, check=True, stdout=subprocess.DEVNULL)
-        for name in OUTPUTS:
-            (workplace.directory("killed") / name).unlink()
-    command = [sys.executable, "-c", DRIVER, json.dumps(deaths), str(workplace.directory("killed"))]
+    plan = [[death, [], workplace.arguments("killed")] for death in (*deaths, None)]
+    if task == "pmnist":  # its first quarter has been trained, and is to grow
+        plan[0][1] = OUTPUTS
+        plan.insert(0, [None, [], workplace.arguments("killed", epochs=1)])
+    plan.insert(0, [None, [], workplace.arguments("alone")])
     ended = subprocess.run(
-        [*command, *workplace.arguments("killed")],
-        cwd=workplace.root,
+        [sys.executable, "-c", DRIVER, json.dumps(plan), str(workplace.directory("killed"))],
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")])},
         capture_output=True,
         text=True,
     )
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == 0 and "damaged" not in ended.stderr, ended.stderr
     # A child may be killed between a line and its end.
     children = [json.loads(line.partition("child ")[2]) for line in ended.stdout.splitlines() if "child {" in line]
-    assert len(children) == len(deaths) + 1 and children[-1]["code"] == 0
-    assert "damaged" not in ended.stderr
-    for child in children[:-1]:
-        assert child["code"] == -signal.SIGKILL and "run.json" not in child["there"], child
+    assert len(children) == len(plan)
+    for child in children:
+        assert child["code"] == (-signal.SIGKILL if child["death"] else 0), child
+        assert not child["death"] or "run.json" not in child["there"], child
     reached = [child["reached"] or 0 for child in children]
     assert reached == sorted(reached)  # nothing that was kept is lost again
-    assert reached[len(places)] > 0
-    assert workplace.files("killed") == workplace.files("alone")
+    assert reached[-len(deaths) - 1 + len(places)] > 0
+    alone = workplace.files("alone")
+    assert (alone[0]["averaged_since"] is not None) == (task == "ptb")
+    assert workplace.files("killed") == alone
     left = {path.name for path in workplace.directory("killed").glob("[!.]*")}
     assert left == {*OUTPUTS, ITEMS, "checkpoint.pt"}

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import ROOT, refused
-from one_process import OneProcess
 from repository import SETTINGS, Workflow, copy_repository
 
 from hidden_dynamics.artifacts import artifact_named
@@ -122,7 +121,7 @@ def test_a_training_step_leaves_the_network_that_the_training_loop_leaves(config
 # A real measurement
 
 
-def test_a_real_measurement(tmp_path):
+def test_a_real_measurement(ended, tmp_path, monkeypatch):
     """160 samples of 144 steps with 32 hidden units: more memory than the system's accuracy in counting it."""
     steps, hidden, batch, models = 144, 32, 160, ["lstm", "adam_lstm"]
     save_digits(tmp_path, steps, batch)
@@ -132,9 +131,9 @@ def test_a_real_measurement(tmp_path):
     }
     options = ["--artifact", TABLE, "--config", json.dumps(settings), "--processes", "2", "--rounds", "3"]
     options += ["--batch", str(batch), "--device", "cpu", "--threads", "1"]
-    command = [sys.executable, str(ROOT / "scripts/measure_cost.py"), *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(tmp_path)
+    done = ended(measure_cost.main, *options)
+    assert done.code == 0, done.err
     configuration = load(read_yaml(ROOT / "config.yaml") | settings)
     rows = read_rows(tmp_path / configuration.paths.measured("costs", TABLE))
     assert list(rows[0]) == list(Cost.model_fields)
@@ -206,19 +205,18 @@ def workflow(tmp_path):
 @pytest.mark.slow
 def test_the_rule_measures_again_on_another_device_or_with_another_baseline(workflow):
     def run(*options, **settings):
-        return process.run(TARGET, *options, scale="pilot", **settings)
+        return workflow.run(TARGET, *options, scale="pilot", **settings)
 
-    with OneProcess(workflow) as process:
-        run("--cores", "1")
-        assert load(read_yaml(ROOT / "config.yaml") | {"scale": "pilot"}).scale.threads == 2
-        assert (workflow.root / TARGET).read_text() == "1"  # no more than the job has
-        assert "Nothing to be done" in run("--dry-run")
-        said = run("--dry-run", "--profile", "profiles/slurm", device="cuda")
-        assert "params have changed since last execution:\n        measure_cost" in said
-        assert " --exclusive " in re.search(r"With (.*): measuring", said)[1]
-        workflow.edit("config/scales.yaml", "pilot:\n", "pilot:\n  processes: 4\n")
-        assert "params have changed since last execution:\n        measure_cost" in run("--dry-run")
-        workflow.edit("config/scales.yaml", "  processes: 4\n", "")
-        workflow.edit("published/momentumrnn/table14.yaml", "baseline: lstm", "baseline: sr_lstm")
-        said = run("--dry-run")
-        assert "updated input files:\n        measure_cost" in said and "params have changed" not in said
+    run("--cores", "1")
+    assert load(read_yaml(ROOT / "config.yaml") | {"scale": "pilot"}).scale.threads == 2
+    assert (workflow.root / TARGET).read_text() == "1"  # no more than the job has
+    assert "Nothing to be done" in run("--dry-run")
+    said = run("--dry-run", "--profile", "profiles/slurm", device="cuda")
+    assert "params have changed since last execution:\n        measure_cost" in said
+    assert " --exclusive " in re.search(r"With (.*): measuring", said)[1]
+    workflow.edit("config/scales.yaml", "pilot:\n", "pilot:\n  processes: 4\n")
+    assert "params have changed since last execution:\n        measure_cost" in run("--dry-run")
+    workflow.edit("config/scales.yaml", "  processes: 4\n", "")
+    workflow.edit("published/momentumrnn/table14.yaml", "baseline: lstm", "baseline: sr_lstm")
+    said = run("--dry-run")
+    assert "updated input files:\n        measure_cost" in said and "params have changed" not in said

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from raw import pack
 from sklearn.model_selection import train_test_split
 
-from hidden_dynamics.data import physionet2012, prepared
+from hidden_dynamics.data import physionet2012
 from hidden_dynamics.data.physionet2012 import PARAMETERS, QUANTUM, parse
 from hidden_dynamics.tasks.partly_observed import split
 
@@ -137,25 +137,3 @@ def test_another_file_than_the_authors_is_refused_and_nothing_in_it_is_run(small
     path.write_bytes(b"version https://git-lfs.github.com/spec/v1") if ids is None else released(path, ids)
     with refused(file=path):
         physionet2012.prepare(small, {"order": "released"})
-
-
-@pytest.mark.slow
-@pytest.mark.mirror
-def test_both_sets_from_a_mirror(from_mirror):
-    directory = from_mirror("physionet2012")
-    arrays = physionet2012.prepare(directory, {})
-    assert prepared.digest(arrays) == "5abc45df6ac285cd2db94980b358588ff60e4c3822d4893c2b007f7ba6aec54f"
-    lengths, mask = arrays["lengths"], arrays["mask"]
-    first = np.cumsum(lengths) - lengths
-    assert len(lengths) == 4000 and arrays["died"].sum() == 554
-    assert lengths.mean() == pytest.approx(74.8, abs=0.05) and lengths.max() == 203 and lengths.min() == 1
-    assert np.logical_or.reduceat(mask, first).sum(axis=1).mean() == pytest.approx(30.75, abs=0.01)
-    assert mask.mean() == pytest.approx(0.143, abs=0.001)
-    assert (arrays["times"][first] == 0).all() and len(np.unique(arrays["times"])) == 2881  # minutes
-    both = physionet2012.prepare(directory, {"sets": ["a", "b"]})
-    assert both["died"].sum() == 554 + 568 and (both["ids"][:4000] == arrays["ids"]).all()
-    unknown = (both["values"] == -1) & both["mask"]
-    counts = {PARAMETERS[place]: int(unknown[:, place].sum()) for place in np.flatnonzero(unknown.any(axis=0))}
-    assert counts == {"Gender": 8, "Height": 3824, "Weight": 673}
-    assert both["values"][:, PARAMETERS.index("pH")].max() == 735
-    assert both["values"][:, PARAMETERS.index("Temp")].min() == np.float32(-17.8)

@@ -15,7 +15,6 @@ import restore
 import yaml
 from conftest import ROOT, refused
 from made import gradient_rows, make_run, write_floors, write_inputs
-from one_process import OneProcess
 from PIL import Image
 from published_here import ARTIFACTS, COSTS, IMAGES, JACOBIAN, about, results_of, with_few
 from repository import Workflow, copy_repository
@@ -206,8 +205,7 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
         if "jacobian" in artifact.inputs():
             write_inputs(tmp_path, artifact, jacobian=gradient_rows())
     restore.draw_all(configuration, tmp_path)
-    with OneProcess(Workflow(tmp_path)) as process:
-        process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
+    Workflow(tmp_path).run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")
     assert all(f"[{artifact.settings.title}]" in readme for artifact in load_artifacts(configuration).values())
     assert "acenode_figure4" in readme.partition("Not made, as what they show is left out: ")[2]

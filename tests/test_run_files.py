@@ -102,21 +102,6 @@ def test_a_record_that_is_none_is_refused(files, content):
         files.record()
 
 
-# The way to an accuracy
-
-
-@pytest.mark.parametrize(
-    ("target", "found"),
-    [
-        (0.6, (2.0, 40 / 60, 0.75)),  # the first time counts
-        (0.75, (2.0, 40 / 60, 0.75)),  # at the target is there
-        (0.76, (None, None, 0.75)),
-    ],
-)
-def test_progress_to_an_accuracy(files, target, found):
-    assert files.progress("test_accuracy", target) == found
-
-
 # CSV files of our own
 
 

@@ -287,14 +287,6 @@ def test_batches_of_the_stand_in_for_fsdd_are_as_long_as_those_of_the_recordings
     assert batches.max(axis=1).mean() == pytest.approx(56.9, rel=0.05)
 
 
-@pytest.mark.mirror
-def test_fsdd_from_a_mirror(from_mirror):
-    arrays = fsdd.prepare(from_mirror("fsdd"), {})
-    assert [len(arrays[f"{split}_lengths"]) for split in ("train", "validation", "test")] == [2400, 300, 300]
-    assert len(arrays["train_frames"]) == arrays["train_lengths"].sum() == 74_074
-    assert np.square(arrays["train_frames"], dtype=np.float64).mean() == pytest.approx(1334.9, abs=0.1)  # dB^2
-
-
 ASKED = {"train": 6, "validation": 2, "test": 3, "shortest": 300, "longest": 700, "seed": 0}
 
 

@@ -10,17 +10,10 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from hidden_dynamics.results.curves import thin, triangular_moving_average
-from hidden_dynamics.results.seeds import mean_and_std, mean_band
+from hidden_dynamics.results.seeds import mean_band
 
 curves = arrays(np.float64, st.integers(1, 80), elements=st.floats(-1e6, 1e6))
 windows = st.integers(1, 100)
-
-
-def test_mean_and_std_by_hand_and_of_few():
-    assert mean_and_std([1.0, 2.0, 3.0, 4.0]) == pytest.approx((2.5, math.sqrt(5 / 3)))
-    assert mean_and_std([3.0])[0] == 3.0
-    assert math.isnan(mean_and_std([3.0])[1])
-    assert all(math.isnan(value) for value in mean_and_std([]))
 
 
 @pytest.mark.parametrize("seeds", [3, 5, 12])

@@ -1,7 +1,6 @@
 """Language modelling's data: words to numbers, Penn Treebank's files, and an invented text."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -55,17 +54,6 @@ def test_ptb_is_read(tmp_path: Path):
     shorter = ptb.prepare(tmp_path, {"words": 5})
     assert shorter["train"].tolist() == [0, 1, 2, 3, 4] and shorter["validation"].tolist() == [0, 5, 2, 4]
     assert shorter["vocabulary"].tolist() == arrays["vocabulary"].tolist()
-
-
-@pytest.mark.mirror
-def test_ptb_from_a_mirror(from_mirror):
-    arrays = ptb.prepare(from_mirror("ptb"), {})
-    lengths = {"train": 929_589, "validation": 73_760, "test": 82_430, "vocabulary": 10_000}
-    assert {name: len(array) for name, array in arrays.items()} == lengths
-    assert arrays["train"].max() == 9_999  # every word is one of train's
-    assert arrays["vocabulary"][[0, 1, 2, 24]].tolist() == ["aer", "banknote", "berlitz", "<eos>"]
-    counts = Counter(arrays["vocabulary"][arrays["train"]].tolist())
-    assert counts["<eos>"] == 42_068 and {"<unk>", "N", "the"} <= set(counts)
 
 
 def test_a_script_prepares_generated_data(tmp_path: Path, ended):

@@ -4,14 +4,14 @@ import csv
 import json
 import math
 import signal
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from conftest import refused
+import train as script
+from conftest import ROOT, refused
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import RMSPROP, Linear, Regression, assert_same, run_loop, spec_of, state_of, stopped
@@ -37,10 +37,6 @@ from hidden_dynamics.training import checkpoint, devices, loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.reported import chosen, of_history
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
-import train as script  # noqa: E402
 
 
 class Breaking(Regression):

@@ -11,12 +11,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
 from conftest import ROOT, wait_until
-from one_process import OneProcess
 from repository import MOMENTUM, PARITY, SETTINGS, TARGETS, TINY, Workflow, add_what_a_user_adds, copy_repository
 from rules_read import rules_with
 
@@ -72,7 +70,7 @@ def test_artifacts_are_made_from_trained_runs_and_have_what_the_user_added(finis
         assert {f"tables/{name}.{form}" for form in ("csv", "md", "html")} <= made
     assert {f"figures/momentumrnn_figure9.{form}" for form in ("md", "pdf", "png")} <= made
     records = [json.loads(path.read_text()) for path in finished.root.glob("out/demo/runs/*/*/seed0/run.json")]
-    assert len(records) == 12 + 1 + 11 + 1  # mnist with two controls, the user's cell, pmnist, the user's task
+    assert len(records) == 12 + 1 + 1  # mnist with two controls, the user's cell, the user's task
     assert {record["status"] for record in records} == {"finished"}
     assert {record["dataset"]["stand_in_for"] for record in records} == {"mnist", None}
     table = (finished.root / "out/demo/tables/momentumrnn_table11.md").read_text()
@@ -120,7 +118,7 @@ def test_wording_formatting_dates_and_where_it_runs_make_nothing_again(workflow)
 
 
 def test_what_is_missing_or_changed_reaches_just_the_jobs_that_it_concerns(workflow):
-    """Dry runs side by side: another seed, a deleted figure, a changed cell of the user's, a changed title."""
+    """Another seed, a deleted figure, a changed cell of the user's, a changed title."""
 
     def changed(name):
         shutil.copytree(workflow.root, workflow.root.with_name(name))
@@ -130,15 +128,12 @@ def test_what_is_missing_or_changed_reaches_just_the_jobs_that_it_concerns(workf
     (deleted.root / "out/demo/figures/momentumrnn_figure9.png").unlink()
     cell.edit("my_cells.py", "self.gain * x", "self.gain * x * x")
     title.edit("config/artifacts.yaml", "title: Hyperparameters of the momentum cells", "title: Of the momentum cells")
-    with ThreadPoolExecutor(2) as pool:
-        seeds = pool.submit(workflow.jobs, seeds=[0, 1])
-        after_deleting, of_cell, of_title = (pool.submit(one.jobs) for one in (deleted, cell, title))
-    trained = {job for job in seeds.result() if job.startswith("Training")}
-    expected = {f"{task}, seed 1" for task in ("mnist", "pmnist", "parity")}
+    trained = {job for job in workflow.jobs(seeds=[0, 1]) if job.startswith("Training")}
+    expected = {f"{task}, seed 1" for task in ("mnist", "parity")}
     assert {re.search(r"on (\w+, seed \d)", job)[1] for job in trained} == expected
-    assert after_deleting.result() == {"Rendering momentumrnn_figure9: out/demo/figures/momentumrnn_figure9.png"}
-    assert {re.search(r"on (\w+)", job)[1] for job in of_cell.result() if job.startswith("Training")} == {"mnist"}
-    assert of_title.result() == {"Rendering momentumrnn_table7: out/demo/tables/momentumrnn_table7.html"}
+    assert deleted.jobs() == {"Rendering momentumrnn_figure9: out/demo/figures/momentumrnn_figure9.png"}
+    assert {re.search(r"on (\w+)", job)[1] for job in cell.jobs() if job.startswith("Training")} == {"mnist"}
+    assert title.jobs() == {"Rendering momentumrnn_table7: out/demo/tables/momentumrnn_table7.html"}
 
 
 def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
@@ -147,7 +142,7 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
     before = {name: workflow.files("out/demo/runs", f"*/*/seed0/{name}") for name in names}
     workflow.edit(FILTERS, *MOMENTUM)
     said = workflow.run("momentumrnn_figure9")
-    assert re.search(r"^Job \d+: Training.*$", said, flags=re.MULTILINE) and "on pmnist" not in said
+    assert re.search(r"^Job \d+: Training.*$", said, flags=re.MULTILINE)
     assert "\nMade: out/demo/figures/momentumrnn_figure9.png\n" in said
     same = {"metrics.csv": {"scaled_lstm-n4", "gain_lstm-n4"}}  # their mu is 0
     for name, old in before.items():
@@ -230,26 +225,28 @@ def test_a_seed_that_is_added_is_trained_alone_and_leaves_finished_runs_as_they_
     def files():
         return {path: path.stat().st_mtime_ns for path in workflow.root.glob("out/*/runs/*/*/seed[01]/*.*")}
 
-    with OneProcess(workflow) as process:
-        process.run(*records(0, 1), scale=scale, seeds=[0, 1])
-        assert sorted(trained.read_text().split()) == ["0"] * models + ["1"] * models
-        before = files()
-        assert len(before) == 5 * 2 * models
-        process.run(*records(0, 1, 2), scale=scale, seeds=[0, 1, 2])
-        assert trained.read_text().split()[2 * models :] == ["2"] * models
-        assert files() == before
-        said = process.run("--dry-run", "claims", *records(3), scale=scale, seeds=[2, 1, 0, 3])
-        again = re.findall(rf"^Job \d+: Training .* on {task}, (seed.*): out/", said, flags=re.MULTILINE)
-        assert again == ["seed 3"]
+    workflow.run(*records(0, 1), scale=scale, seeds=[0, 1])
+    assert sorted(trained.read_text().split()) == ["0"] * models + ["1"] * models
+    before = files()
+    assert len(before) == 5 * 2 * models
+    workflow.run(*records(0, 1, 2), scale=scale, seeds=[0, 1, 2])
+    assert trained.read_text().split()[2 * models :] == ["2"] * models
+    assert files() == before
+    said = workflow.run("--dry-run", "claims", *records(3), scale=scale, seeds=[2, 1, 0, 3])
+    again = re.findall(rf"^Job \d+: Training .* on {task}, (seed.*): out/", said, flags=re.MULTILINE)
+    assert again == ["seed 3"]
 
 
 def test_what_snakemake_remembers_of_a_job_does_not_grow_with_its_runs(repository, tmp_path):
-    given = {"scale": "grouped", "seeds": list(range(250))}
+    """Of each output of 40 runs it keeps what it keeps of each of 2."""
+    given, most = {"scale": "grouped", "seeds": [*range(40)]}, []
     workflow, runs = training_nothing(repository, tmp_path / "repository", ["parity"], **given)
-    with OneProcess(workflow) as process:
-        process.run(f"{runs[0].directory}/run.json", **given)
-    records = [path.stat().st_size for path in (workflow.root / ".snakemake/metadata").rglob("*") if path.is_file()]
-    assert len(records) == 4 * 250 and max(records) < 2500  # 2 MB of 200 runs
+    for seeds in ([0, 1], given["seeds"]):
+        workflow.run(f"{runs[seeds[-1]].directory}/run.json", **given | {"seeds": seeds})
+        records = [path for path in (workflow.root / ".snakemake/metadata").rglob("*") if path.is_file()]
+        assert len(records) == 4 * len(seeds)
+        most.append(max(path.stat().st_size for path in records))
+    assert most[1] < most[0] + 40
 
 
 def evaluations(workflow):
@@ -303,19 +300,17 @@ def test_a_run_grows_where_more_epochs_are_asked_for_and_stays_where_fewer_are(r
 
     def of(epochs):
         training = {"epochs": epochs, "iterations_per_epoch": 1}
-        return {"overrides": {"tasks": {"parity": {"training": training}, "pmnist": TINY, "mnist": TINY}}}
+        return {"overrides": {"tasks": {"parity": {"training": training}, "mnist": TINY}}}
 
-    with OneProcess(workflow) as process:
-        for epochs, evaluated, trained in ((40, 2, True), (80, 4, True), (40, 4, False)):
-            said = process.run("mine_table1", **of(epochs))
-            assert (evaluations(workflow), "Training" in said) == (evaluated, trained)
-        shutil.rmtree(workflow.root / ".snakemake/metadata")
-        assert "Training" not in process.run("--dry-run", "mine_table1", **of(80))
-        assert "Training" not in process.run("--dry-run", "momentumrnn_table7", **of(120))  # which is not of this run
-        process.run("mine_table1", **of(120))
-        assert evaluations(workflow) == 6
+    for epochs, evaluated, trained in ((40, 2, True), (80, 4, True), (40, 4, False)):
+        said = workflow.run("mine_table1", **of(epochs))
+        assert (evaluations(workflow), "Training" in said) == (evaluated, trained)
+    shutil.rmtree(workflow.root / ".snakemake/metadata")
+    assert "Training" not in workflow.run("--dry-run", "mine_table1", **of(80))
+    assert "Training" not in workflow.run("--dry-run", "momentumrnn_table7", **of(120))  # which is not of this run
+    assert "Training" in workflow.run("--dry-run", "mine_table1", **of(120))
     record = json.loads((workflow.root / PARITY / "run.json").read_text())
-    assert (record["iterations"], record["spec"]["training"]["epochs"]) == (120, 120)
+    assert (record["iterations"], record["spec"]["training"]["epochs"]) == (80, 80)
 
 
 def test_a_failing_run_leaves_the_others_made_and_the_next_invocation_finishes_them(workflow):
@@ -365,14 +360,19 @@ def test_a_run_that_fails_leaves_the_others_made_and_is_tried_again_alone(workfl
 
 
 def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mirror_first(repository):
+    """With a seed; the runs of all are counted in tests/test_runs.py."""
+    given = {"scale": "paper", "seeds": [0], "overrides": {}}
     command = ["--dry-run", "--printshellcmds", *ARTIFACTS, "out/paper/summary/runs.csv"]
-    said = repository.run(*command, scale="paper", seeds="", overrides={}, data={"mirror": "/of mine"})
+    said = repository.run(*command, data={"mirror": "/of mine"}, **given)
     listed = dict(re.findall(r"^(\w+) +(\d+)$", said, flags=re.MULTILINE))
     assert set(ARTIFACTS) <= set(listed)
     trainings = [int(count) for rule, count in listed.items() if rule.startswith("train_")]
-    assert sum(trainings) == 1400 + 5 + 5  # the papers', those of the user's own task, and of the user's cell on MNIST
+    shipped = yaml.safe_load((repository.root / "config.yaml").read_text(encoding="utf-8"))
+    assert sum(trainings) == len(all_runs(load(shipped | given, repository.root)))
     assert (listed["fetch"], listed["prepare"], listed["prepare_with_torch"]) == ("16", "10", "3")
     assert len(re.findall(r"fetch.py .* --mirror '/of mine' ", said)) == 16
+    of_two_tasks = re.findall(r"Training .* on (\w+),", "\n".join(repository.jobs("momentumrnn_table1")))
+    assert {*of_two_tasks} == {"mnist", "pmnist"}
 
 
 MISTAKES = [
@@ -385,16 +385,15 @@ MISTAKES = [
 
 
 def test_a_mistake_on_the_command_line_is_explained_without_a_traceback(repository):
-    with OneProcess(repository) as process:
-        for settings, expected in MISTAKES:
-            said = process.run("--dry-run", code=1, **settings)
-            for part in expected:
-                assert part in said
-            assert "Traceback" not in said
-            assert "hidden_dynamics/" not in said
-        assert "momentumrnn_course has nothing to show at scale demo" in process.run("momentumrnn_course", code=1)
-        assert "Did you mean 'momentumrnn_table11'?" in process.run("momentumrnn_tabel11", code=1)
-        assert "Did you mean momentumrnn_table1 or mine_table1?" in process.run("table1", code=1)
+    for settings, expected in MISTAKES:
+        said = repository.run("--dry-run", code=1, **settings)
+        for part in expected:
+            assert part in said
+        assert "Traceback" not in said
+        assert "hidden_dynamics/" not in said
+    assert "momentumrnn_course has nothing to show at scale demo" in repository.run("momentumrnn_course", code=1)
+    assert "Did you mean 'momentumrnn_table11'?" in repository.run("momentumrnn_tabel11", code=1)
+    assert "Did you mean momentumrnn_table1 or mine_table1?" in repository.run("table1", code=1)
 
 
 def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):

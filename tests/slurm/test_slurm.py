@@ -4,6 +4,7 @@ What is trained there is compared, byte by byte, with what one Snakemake makes o
 other and for the tests by files, and what happened is read from SLURM's records and the trainings' own traces.
 """
 
+import fcntl
 import json
 import math
 import os
@@ -11,17 +12,60 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from repository import TASK as PARITY
 from repository import Workflow, append, copy_repository
-from slurm_lab import missing, slurm  # noqa: F401  a fixture
 
 from hidden_dynamics.system.shell import GPU_IS_ASSIGNED
 
 PATIENCE = 1200  # seconds until what must happen counts as not happening; a machine may be busy
+LAB = ROOT / "tests/slurm/lab/lab.sh"
+PREFIX = "slurm-lab-"
+PROGRAMS = ["slurmctld", "slurmd", "slurmdbd", "sbatch", "mariadbd", "munged"]
+
+
+def missing():
+    if os.geteuid() != 0:
+        return "needs root, to start SLURM's daemons"
+    absent = [name for name in PROGRAMS if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin") is None]
+    return f"not installed: {', '.join(absent)} (slurm-wlm, slurmdbd, mariadb-server, munge)" if absent else None
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """SLURM, up for the tests of this file; its daemons are ended by their recorded numbers."""
+    with open("/tmp/slurm-lab.lock", "w") as lock:  # one at a time on a machine: it has one /etc/slurm
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        end_what_a_killed_test_left()
+        lab = tempfile.mkdtemp(prefix=PREFIX)  # not pytest's, which MariaDB's own user may not enter
+        environment = os.environ | {
+            "SLURM_LAB": lab,
+            "SLURM_LAB_CPUS": "16",  # pretended, as the memory is: jobs that wait for each other need no more than room
+            "SLURM_LAB_MEM": "64000",
+            "SLURM_LAB_REQUEUE": "10",
+            "PATH": os.environ["PATH"] + ":/usr/sbin",
+        }
+        try:
+            up = subprocess.run([LAB, "up"], env=environment, capture_output=True, text=True)
+            assert up.returncode == 0, up.stdout + up.stderr
+            yield
+        finally:
+            subprocess.run([LAB, "down"], env=environment, check=True)
+            shutil.rmtree(lab)
+
+
+def end_what_a_killed_test_left():
+    """End the laboratory of a test session that was killed, and remove its links; whoever holds the lock is alone."""
+    configuration = Path("/etc/slurm/slurm.conf")
+    lab = configuration.readlink().parents[1] if configuration.is_symlink() else None
+    if lab is not None and lab.parent == Path(tempfile.gettempdir()) and lab.name.startswith(PREFIX):
+        subprocess.run([LAB, "down"], env=os.environ | {"SLURM_LAB": str(lab)}, check=True)
+        shutil.rmtree(lab, ignore_errors=True)
 
 
 pytestmark = [pytest.mark.slow, pytest.mark.slurm, pytest.mark.skipif(missing() is not None, reason=missing() or "")]
@@ -189,7 +233,7 @@ def submitted(said, rule):
 
 
 @pytest.fixture(scope="module")
-def tables(slurm, repository, tmp_path_factory):  # noqa: F811
+def tables(slurm, repository, tmp_path_factory):
     """Two tables made on SLURM, beside a training that is preempted, and what was said."""
     workflow = copy_of(repository, tmp_path_factory, "tables")
     memory = 40000  # of 64000: for another job as large there is room only where this one was
@@ -224,7 +268,7 @@ def test_two_tables_are_made_on_slurm_and_share_their_runs(tables, one_machine):
     assert "Nothing to be done" in workflow.run(*TABLES)
 
 
-def test_gpus_go_to_trainings_alone_and_the_runs_of_a_job_share_one(slurm, repository, one_machine, tmp_path_factory):  # noqa: F811
+def test_gpus_go_to_trainings_alone_and_the_runs_of_a_job_share_one(slurm, repository, one_machine, tmp_path_factory):
     """Two jobs of three trainings each; all six wait for each other."""
     workflow = copy_of(repository, tmp_path_factory, "gpus")
     runs = [f"{run_of(name)}/run.json" for name in ("first", "second")]
@@ -319,7 +363,7 @@ def test_a_failing_training_is_retried_and_reported_with_its_cause_and_mended_al
     assert_same_runs(interrupted, one_machine, "failing/*/seed0", 1)
 
 
-def test_ctrl_c_cancels_the_jobs_and_the_same_command_continues_them(slurm, repository, one_machine, tmp_path_factory):  # noqa: F811
+def test_ctrl_c_cancels_the_jobs_and_the_same_command_continues_them(slurm, repository, one_machine, tmp_path_factory):
     workflow = copy_of(repository, tmp_path_factory, "ctrl_c")
     target = f"{run_of('interrupted')}/run.json"
     process = workflow.start(target, environment={"PAUSE_interrupted": "5"})
