@@ -41,7 +41,7 @@ class PaperFindings:
     Attributes:
         outcomes: the ids of all claims by what was found of them, verdicts on the paper's own first.
         columns: those in which any line says something.
-        lines: of claims that were run, or of which the authors' logs or small data say something.
+        lines: of claims that were run, or of which the authors' logs or small data say something, in that order.
         not_run: the ids of those that were not, by the reason.
         others: what others say of the paper's own runs: the ids, the text and its address.
     """
@@ -99,6 +99,7 @@ def _paper(
     critics: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], str] = {}
     lines: list[Finding] = []
+    verdicts = sorted(verdicts, key=lambda one: (list(Outcome).index(one.outcome), one.difference is None))
     for verdict in verdicts:
         texts = _cells(verdict, ours, small.get((name, verdict.id)))
         if _has_runs(verdict):
@@ -174,7 +175,7 @@ def _named(name: str, text: str) -> str:
 
 def _outcomes(verdicts: Sequence[Verdict]) -> Mapping[str, Sequence[str]]:
     ids: dict[str, list[str]] = {}
-    for verdict in sorted(verdicts, key=lambda one: (list(Outcome).index(one.outcome), one.difference is None)):
+    for verdict in verdicts:
         ids.setdefault(_outcome(verdict), []).append(verdict.id)
     return ids
 
@@ -197,10 +198,10 @@ def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]
     beside = {LOGS: ""} if ours == SMALL else {LOGS: _logged(verdict), SMALL: _direction(small)}
     return {
         "Claim": f"{verdict.id}{'†' * verdict.dagger} {verdict.says}",
+        "Verdict, robust, planned": _judged(verdict, ours),
         "Printed": verdict.printed,
         ours: _ours(verdict),
         "Less the control": _control(verdict),
         **beside,  # logs are of the paper's data
         "Classical": verdict.classical,
-        "Verdict, robust, planned": _judged(verdict, ours),
     }
