@@ -3,19 +3,15 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.sheet import Look, Styles, legend_entry
+from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import best_classical, mean_and_std
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 NAIVE, CLASSICAL = "naive", "classical"
 DASHES = {  # of the lines of baselines
@@ -28,7 +24,7 @@ ASIDE = 3.5  # typographical points from bar to bar
 IN_SIGHT = 1.3  # a baseline that is higher than this many times what else is drawn does not stretch the axis
 
 
-def draw_line(ax: "Axes", curve: Curve, look: Look, front: float = 2, shift: float = 0) -> None:
+def draw_line(ax: "sheet.Axes", curve: Curve, look: sheet.Look, front: float = 2, shift: float = 0) -> None:
     """One model: its mean where all of its runs have learned alike, its band, the lines of its runs, as far as there
     are any. Of FEW points or fewer, which are marked, bands would hide one another: there they are bars, side by side.
 
@@ -65,14 +61,14 @@ def points_of(curve: Curve, line: str = "mean", **place: object) -> list[dict[st
     return [{**place, "model": curve.model, **row} for row in rows]
 
 
-def model_entries(runs: Iterable[RunRecord], styles: Styles) -> "list[Line2D]":
+def model_entries(runs: Iterable[RunRecord], styles: sheet.Styles) -> "list[sheet.Line2D]":
     """The legend's entry of each model, with its runs that diverged or failed: "LSTM (1 of 2 runs diverged)"."""
     entries, different = [], {run.run.directory: run for run in runs}.values()
     for model, style in styles.items():
         own = [run for run in different if run.model == model]
         ends = [run.status for run in own]
         said = [f" ({ends.count(how)} of {len(own)} runs {how})" for how in ("diverged", "failed") if how in ends]
-        entries.append(legend_entry("".join([own[0].label, *said]), **style))
+        entries.append(sheet.legend_entry("".join([own[0].label, *said]), **style))
     return entries
 
 
@@ -88,7 +84,7 @@ def baselines(
     return scores
 
 
-def baseline_styles(names: Iterable[str]) -> Styles:
+def baseline_styles(names: Iterable[str]) -> sheet.Styles:
     """The dashed line of each of a figure's baselines, by name; naive ones first, as the legend has them."""
     return {
         name: {"color": "0.35", "linewidth": 1, "linestyle": dash}
@@ -97,12 +93,12 @@ def baseline_styles(names: Iterable[str]) -> Styles:
     }
 
 
-def baseline_entries(styles: Styles) -> "list[Line2D]":
+def baseline_entries(styles: sheet.Styles) -> "list[sheet.Line2D]":
     """The legend's entries."""
-    return [legend_entry(name, **style) for name, style in styles.items()]
+    return [sheet.legend_entry(name, **style) for name, style in styles.items()]
 
 
-def draw_across(ax: "Axes", scores: Mapping[str, float], styles: Styles, upright: bool = False) -> None:
+def draw_across(ax: "sheet.Axes", scores: Mapping[str, float], styles: sheet.Styles, upright: bool = False) -> None:
     """A line at each baseline's score."""
     for name, score in scores.items():
         (ax.axvline if upright else ax.axhline)(score, **styles[name], zorder=5, gid=name)

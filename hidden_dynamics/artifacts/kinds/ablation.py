@@ -24,7 +24,6 @@ from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import best, mean_scores
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
 
 NAIVE = "†"
@@ -125,7 +124,7 @@ def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) ->
     return Panel(metric, runs, published, rows)
 
 
-def draw_grid(ax: "Axes", panel: Panel, of: str) -> None:
+def draw_grid(ax: "sheet.Axes", panel: Panel, of: str) -> None:
     """The squares of "ours" or "published" in colour, each with its text, the largest row value on top, and a scale of
     colours."""
     from matplotlib.colors import to_rgb
@@ -167,7 +166,7 @@ def ours_text(square: Mapping[str, Any], decimals: int) -> str:
     return "\n".join([text + NAIVE * square["naive"], *shares])
 
 
-def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] | None, gid: str) -> None:
+def draw_square(ax: "sheet.Axes", x: int, y: int, text: str, colour: Sequence[float] | None, gid: str) -> None:
     """The text of a square, in an ink that its colour lets be read; hatched where it has no number to colour it by."""
     look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "gid": gid}
     if colour is None:
@@ -191,7 +190,7 @@ def colours_of(values: NDArray, better: Literal["higher", "lower"]) -> "tuple[Co
     return colours, (LogNorm if logarithmic else Normalize)(low, high)
 
 
-def describe(above: "Axes", below: "Axes", configuration: Configuration, panel: Panel) -> None:
+def describe(above: "sheet.Axes", below: "sheet.Axes", configuration: Configuration, panel: Panel) -> None:
     """Titles of a pair: metric, task, sizes and seeds, data other than the paper's; metric, size and data."""
     title, seeds = panel.published.title, len({run.seed for run in panel.runs})
     mean = f"mean of {seeds} seeds" if seeds > 1 else "1 seed"

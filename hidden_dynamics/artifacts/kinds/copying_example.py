@@ -1,7 +1,5 @@
 """The example of the copying task: input and output as rows of cells (MomentumRNN, Figure 8)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,9 +7,6 @@ from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.data import copying
 from hidden_dynamics.results.evidence import Evidence
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 WORD, ALPHABET, BLANKS = [1, 2, 3, 4, 2], 4, 20
 CELL_COLOURS = {"letter": "#cfe2f3", "blank": "#f7f7f7", "start": "#fbd5a5"}
@@ -36,7 +31,7 @@ def draw(artifact: CopyingExample, evidence: Evidence) -> "sheet.Page":
     return figure
 
 
-def draw_sequences(ax: "Axes", inputs: NDArray, targets: NDArray) -> None:
+def draw_sequences(ax: "sheet.Axes", inputs: NDArray, targets: NDArray) -> None:
     """Input and target as two rows of cells."""
     for row, (name, sequence) in enumerate((("Input", inputs), ("Output", targets))):
         ax.text(-0.8, -row, name, ha="right", va="center")

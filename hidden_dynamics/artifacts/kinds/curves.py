@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,6 @@ from hidden_dynamics.papers.logs import load_logs
 from hidden_dynamics.results.curves import Curve, curves_of
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
 LOGGED: sheet.Look = {"color": "0.5"}  # of the authors' own losses
@@ -225,7 +221,7 @@ def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
     return values[np.isfinite(values)]
 
 
-def draw_lines(ax: "Axes", panel: Panel, styles: sheet.Styles) -> None:
+def draw_lines(ax: "sheet.Axes", panel: Panel, styles: sheet.Styles) -> None:
     """Scales, curves, baselines, published final values, limits; `styles` are those of models and baselines."""
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
@@ -247,7 +243,7 @@ def draw_lines(ax: "Axes", panel: Panel, styles: sheet.Styles) -> None:
         ax.set_xlim(*lines.padded(places, panel.settings.x_scale))
 
 
-def draw_dots(ax: "Axes", panel: Panel, styles: sheet.Styles) -> None:
+def draw_dots(ax: "sheet.Axes", panel: Panel, styles: sheet.Styles) -> None:
     """A row per model: a dot per seed, their mean with its interval; below, in grey, what the authors logged."""
     ax.set_xscale(panel.settings.y_scale)
     if panel.settings.y_scale == "linear":
@@ -267,7 +263,7 @@ def draw_dots(ax: "Axes", panel: Panel, styles: sheet.Styles) -> None:
         ax.set_xlim(*panel.y_limits)
 
 
-def draw_dot(ax: "Axes", row: float, curve: Curve, look: sheet.Look) -> None:
+def draw_dot(ax: "sheet.Axes", row: float, curve: Curve, look: sheet.Look) -> None:
     """The mean of a single evaluation, where it has one, with its interval."""
     if np.isfinite(curve.low[0]):
         ax.plot([curve.low[0], curve.high[0]], [row, row], color=look["color"], lw=1, gid=f"band {curve.model}")
@@ -275,7 +271,7 @@ def draw_dot(ax: "Axes", row: float, curve: Curve, look: sheet.Look) -> None:
         ax.plot(curve.mean, [row], "D", **look, gid=f"curve {curve.model}")
 
 
-def mark_entries(panels: Sequence[Panel]) -> "list[Line2D]":
+def mark_entries(panels: Sequence[Panel]) -> "list[sheet.Line2D]":
     """Of a legend: what is printed or logged by the authors, where a panel has some."""
     published = {"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}
     marks = [published] if any(panel.published for panel in panels) else []
@@ -283,7 +279,7 @@ def mark_entries(panels: Sequence[Panel]) -> "list[Line2D]":
     return [sheet.legend_entry(**mark) for mark in marks]
 
 
-def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
+def describe(ax: "sheet.Axes", configuration: Configuration, panel: Panel) -> None:
     """Labels, numbers of logarithmic axes, and the title: task, size and split, other data, what else to know."""
     settings = panel.settings
     dots, loss = in_dots(panel.curves), settings.label or f"{settings.split.capitalize()} loss"

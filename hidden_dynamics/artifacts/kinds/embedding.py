@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,6 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import Features
 from hidden_dynamics.results.record import RunRecord
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 COLUMNS = 3
 WIDTH = 3.1  # inches, of a panel
@@ -94,7 +90,7 @@ def points_of(maps: Mapping[str, NDArray], labels: NDArray, names: Sequence[str]
     ]
 
 
-def draw_map(ax: "Axes", row: Features, labels: NDArray, points: NDArray | None, shape: float) -> None:
+def draw_map(ax: "sheet.Axes", row: Features, labels: NDArray, points: NDArray | None, shape: float) -> None:
     """The points in their classes' colours, or why there are none."""
     if points is None:
         sheet.write_instead(ax, silhouette_table.WITHOUT.get(row.status, "all features are the same"))
@@ -107,7 +103,7 @@ def draw_map(ax: "Axes", row: Features, labels: NDArray, points: NDArray | None,
     ax.set(xlim=middle[0] + [-reach, reach], ylim=middle[1] + [-reach * shape, reach * shape], aspect="equal")
 
 
-def describe(ax: "Axes", configuration: Configuration, run: RunRecord) -> None:
+def describe(ax: "sheet.Axes", configuration: Configuration, run: RunRecord) -> None:
     """Title and frame of a panel, without ticks: its coordinates mean nothing."""
     decimals = configuration.metrics["silhouette"].decimals
     score = f"silhouette {run.beside['silhouette']:.{decimals}f}" if run.beside else "no silhouette"

@@ -1,7 +1,6 @@
 """Squared errors of predictions over time, a line per model (ACE-NODE, Figures 5 to 7)."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,6 @@ from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import FEWEST, mean_band, mean_scores
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_BINS = 12
 FEWEST_ENTRIES = 20  # of a run in a bin, on average
@@ -160,7 +156,9 @@ def rows_of(
     return rows + [{"axis": "time", "line": name, "mean": score} for name, score in scores.items()]
 
 
-def draw_over_time(ax: "Axes", curves: Sequence[Curve], styles: sheet.Styles, scores: Mapping[str, float]) -> None:
+def draw_over_time(
+    ax: "sheet.Axes", curves: Sequence[Curve], styles: sheet.Styles, scores: Mapping[str, float]
+) -> None:
     """Each model's mean with its band or its runs' own lines; a wide band does not flatten the lines."""
     means = np.concatenate([values for curve in curves for values in (curve.mean, *curve.seeds.values())])
     bands = np.concatenate([end for curve in curves for end in (curve.low, curve.high)])
@@ -175,7 +173,7 @@ def draw_over_time(ax: "Axes", curves: Sequence[Curve], styles: sheet.Styles, sc
     ax.set_ylim(max(0.0, low), high)
 
 
-def draw_over_rows(ax: "Axes", by_row: Mapping[str, tuple[NDArray, NDArray]], styles: sheet.Styles) -> None:
+def draw_over_rows(ax: "sheet.Axes", by_row: Mapping[str, tuple[NDArray, NDArray]], styles: sheet.Styles) -> None:
     """Each model's mean over blocks of rows, of its run with the first seed."""
     ax.set_title("As in the paper: over row numbers, which its figure labels “Testing Time”")
     ax.set_xlabel("Number of the target’s row (rows sorted by series, then time)")

@@ -2,7 +2,7 @@
 hand, and decides nothing."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
@@ -17,9 +17,6 @@ from hidden_dynamics.configuration.schema import Metric, Size
 from hidden_dynamics.papers.deviations import original_of
 from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.evidence import Evidence
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LINE = 0.21  # inches from line to line
 WIDTH = 9.0  # inches
@@ -146,7 +143,7 @@ def data_of(comparison: Comparison) -> dict[str, object]:
     }
 
 
-def draw_panel(ax: "Axes", lines: Lines, measure: str, metric: Metric, room: float) -> None:
+def draw_panel(ax: "sheet.Axes", lines: Lines, measure: str, metric: Metric, room: float) -> None:
     """Points with intervals right and left of 0, the same in words on the right, and labels on the left, which have
     `room` typographical points."""
     ax.set_yticks(range(len(lines)), [label for label, _ in lines], ha="left")

@@ -16,7 +16,6 @@ from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
 
 QUANTILE = 0.99  # of the norms, within the limits of colours
@@ -105,7 +104,7 @@ def rows_of(recordings: Sequence[Recording]) -> list[dict[str, object]]:
     ]
 
 
-def draw_norms(ax: "Axes", recording: Recording, colours: "Colormap", norm: "Normalize") -> None:
+def draw_norms(ax: "sheet.Axes", recording: Recording, colours: "Colormap", norm: "Normalize") -> None:
     """One heat map: a column of pixels per recorded iteration, a row per step; words where there is nothing to show."""
     if not recording.norms.size:
         sheet.write_instead(ax, "no gradient was recorded")
@@ -121,7 +120,7 @@ def draw_norms(ax: "Axes", recording: Recording, colours: "Colormap", norm: "Nor
     )
 
 
-def set_limits(ax: "Axes", drawn: Sequence[Recording]) -> None:
+def set_limits(ax: "sheet.Axes", drawn: Sequence[Recording]) -> None:
     """All panels show every recorded iteration, and every step with the first one on top."""
     starts, ends = zip(*(recording.ends for recording in drawn), strict=True) if drawn else ([0], [1])
     ax.set_xlim(min(starts), max(ends))

@@ -1,15 +1,12 @@
 """‖∂L/∂h_t‖ of untrained cells by autograd, by Eq. 11 and by Eq. 13 of MomentumRNN, over t (docs/jacobian.md)."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import EQUAL, GradientNorm
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LINES: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # by column of what was measured
     "autograd": ("∂L/∂hₜ by autograd", {"color": "#9ecae1", "linewidth": 4.5}),
@@ -64,7 +61,7 @@ def draw(artifact: Jacobian, evidence: Evidence) -> "sheet.Page":
     return figure
 
 
-def draw_norms(ax: "Axes", cell: str, steps: Sequence[GradientNorm]) -> None:
+def draw_norms(ax: "sheet.Axes", cell: str, steps: Sequence[GradientNorm]) -> None:
     """The lines of one cell."""
     for column, (_, look) in LINES.items():
         values = [getattr(norms, column) for norms in steps]
