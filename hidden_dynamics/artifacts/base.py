@@ -97,10 +97,7 @@ class Artifact(ABC):
         """The table or figure of its evidence, by `draw(artifact, evidence)` of its kind's module.
 
         That, and the style of all figures, are sought by their modules' names, so that what only lists artifacts is not
-        made again where a drawing changes.
-
-        Raises:
-            UserError: a file is missing, damaged, or of something else.
+        made again where a drawing changes. A `UserError` where a file is missing, damaged, or of something else.
         """
         draw = importlib.import_module(type(self).__module__).draw
         if self.form == "table":

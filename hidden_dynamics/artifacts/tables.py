@@ -49,10 +49,7 @@ class Table:
         optional: tuple[str, ...] = (),
     ) -> "Table":
         """A table of rows of texts by column; a missing cell becomes a dash. A column's name alone is of no group.
-
-        Args:
-            optional: beginnings of names, in lower case, of columns that are left out where no row says anything.
-        """
+        `optional`: beginnings of names, in lower case, of columns that are left out where no row says anything."""
         import pandas
 
         frame = pandas.DataFrame(rows, dtype=object).fillna(ABSENT)

@@ -109,11 +109,8 @@ def compare(evidence: Evidence, one: Case, other: Case, metric: str) -> Comparis
 
 
 def values_of(evidence: Evidence, case: Case, metric: str, at: Mapping[int, float] | None = None) -> Values:
-    """A metric of a case's runs.
-
-    Args:
-        at: its value by seed, where that is not the reported evaluation's; in the metric's own unit.
-    """
+    """A metric of a case's runs; `at`, where that is not the reported evaluation's, is its value by seed, in the
+    metric's own unit."""
     configuration, runs = evidence.configuration, evidence.of(case)
     metrics = configuration.metrics[metric]
     values = {run.seed: run.value(metric) for run in runs} if at is None else at

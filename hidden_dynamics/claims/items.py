@@ -28,12 +28,9 @@ ARRAYS = {
 
 
 def over_items(configuration: Configuration, result: Result, entry: ClaimEntry, at: At) -> tuple[float, float] | None:
-    """The 95 % interval of the subject's mean less the reference's over seeds and test items.
-
-    Returns:
-        (low, high); None where a run kept no items, seeds have test sets of their own, the metric is no mean over
-        items, or the items do not give what the runs measured (`right`).
-    """
+    """The 95 % interval of the subject's mean less the reference's over seeds and test items; None where a run kept no
+    items, seeds have test sets of their own, the metric is no mean over items, or the items do not give what the runs
+    measured (`right`)."""
     metric, estimate = entry.shown_metric, result.estimate
     if entry.kind != "better" or metric not in ARRAYS or estimate is None or at not in ("reported", "last"):
         return None

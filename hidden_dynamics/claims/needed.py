@@ -10,11 +10,8 @@ from hidden_dynamics.results.evidence import Evidence
 
 
 def evidence_of_claims(configuration: Configuration, root: Path) -> Evidence:
-    """The runs and measurements of all headline claims at the configured scale; files are relative to `root`.
-
-    Raises:
-        UserError: a file is missing, damaged, or of something else than is configured.
-    """
+    """The runs and measurements of all headline claims at the configured scale; files are relative to `root`. A
+    `UserError` where a file is missing, damaged, or of something else than is configured."""
     cases = dict.fromkeys(case for *_, cases in _claimed(configuration) for case in cases)
     runs = [run for case in cases for run in resolve_seeds(configuration, case, configuration.seeds_of(case.task))]
     floors = {task: configuration.paths.measured("floors", task) for task in tasks_of_claims(configuration)}

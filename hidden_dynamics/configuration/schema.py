@@ -130,12 +130,8 @@ class Settings(Entry):
 
 
 class Metric(Entry):
-    """The meaning of a measured number, however a table prints it.
-
-    Attributes:
-        unit: "percent" where a measured fraction is shown as percent, "10⁻³" where a pure number is shown in
-            thousandths, "one" for a pure number, else the unit.
-    """
+    """The meaning of a measured number, however a table prints it. `unit`: "percent" where a measured fraction is shown
+    as percent, "10⁻³" where a pure number is shown in thousandths, "one" for a pure number, else the unit."""
 
     title: Text
     unit: Text
@@ -233,11 +229,7 @@ class BySize(Entry):
 
 
 class TaskModel(Entry):
-    """A model on a task.
-
-    Attributes:
-        extra: it joined the task in config/models.yaml: it is the user's own, not the paper's.
-    """
+    """A model on a task. `extra`: it joined the task in config/models.yaml: it is the user's own, not the paper's."""
 
     sizes: Annotated[list[Size], Field(min_length=1), Different] | None = None
     grid: Annotated[dict[str, Numbers], Field(min_length=1)] | None = None
@@ -285,12 +277,8 @@ class Joining(TaskModel):
 
 
 class Model(Entry):
-    """A model and how it is shown.
-
-    Attributes:
-        control_of: the model whose settings it has on each of its tasks, but for its own `hyperparameters`, which win.
-            It is shown where an artifact names it, and nowhere else.
-    """
+    """A model and how it is shown. `control_of`: the model whose settings it has on each of its tasks, but for its own
+    `hyperparameters`, which win. It is shown where an artifact names it, and nowhere else."""
 
     label: str
     colour: str

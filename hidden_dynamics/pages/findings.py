@@ -56,14 +56,8 @@ class PaperFindings:
 
 
 def findings_of(configuration: Configuration, root: Path) -> list[PaperFindings]:
-    """The findings of each paper, from the verdicts of the configured scale and of that which it shows beside it.
-
-    Args:
-        root: where the results directory is, and the publications.
-
-    Raises:
-        UserError: verdicts are missing or damaged.
-    """
+    """The findings of each paper, from the verdicts under `root` of the configured scale, and of that which it shows
+    beside it. A `UserError` where verdicts are missing or damaged."""
     verdicts = read_verdicts(root / configuration.paths.verdicts)
     path = configuration.verdicts_beside
     beside = read_verdicts(root / path) if path and (root / path).is_file() else []

@@ -25,11 +25,7 @@ PLACES = Path(tempfile.gettempdir(), f"hidden-dynamics-gpus-{os.getuid()}")
 
 def choose(device: str) -> torch.device:
     """The device for "auto", "cpu" or "cuda". Where torch can use no GPU, "auto" takes the CPU, and says why if there
-    is an NVIDIA driver.
-
-    Raises:
-        UserError: "cuda" is asked for, and torch can use no GPU; it says why.
-    """
+    is an NVIDIA driver. A `UserError` says why where "cuda" is asked for."""
     if device == "cpu" or (obstacle := _obstacle()) is None:
         return torch.device("cpu" if device == "cpu" else "cuda")
     if device == "cuda":
@@ -101,10 +97,8 @@ def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> G
     """Hold one of the `runs_per_gpu` places on each GPU of this machine for the block; wait for it before, and say so.
 
     A place is a locked file in `directory`, named by the GPU's UUID, which the system frees when its process ends,
-    however it ends. In a job of a cluster's, to which its scheduler has assigned a GPU, and on the CPU nobody waits.
-
-    Raises:
-        UserError: the GPU's memory does not suffice for what is done within the block.
+    however it ends. In a job of a cluster's, to which its scheduler has assigned a GPU, and on the CPU nobody waits. A
+    `UserError` where the GPU's memory does not suffice for what is done within the block.
     """
     with contextlib.ExitStack() as held:
         if device.type == "cuda" and GPU_IS_ASSIGNED not in os.environ:
