@@ -16,11 +16,8 @@ class TaskOfRows(Protocol):
 
 
 class SeriesTask(TaskOfRows, Protocol):
-    """The properties of a task that a network of irregular series needs.
-
-    Attributes:
-        until: the time until which rows are context where the later ones are to be predicted.
-    """
+    """The properties of a task that a network of irregular series needs; until `until` rows are context, where the
+    later ones are to be predicted."""
 
     covariates: int
     until: float

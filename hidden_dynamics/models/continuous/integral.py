@@ -50,12 +50,8 @@ class Integral(nn.Module):
         return self.watched.dynamics
 
     def forward(self, y: State) -> State:
-        """y(1), of the shape of y(0).
-
-        Raises:
-            SolverFailure: the end could not be reached; backward() raises it where the adjoint problem could not be
-                solved.
-        """
+        """y(1), of the shape of y(0); a `SolverFailure` where it could not be reached, raised by backward() where the
+        adjoint problem could not be solved."""
         whole, shapes = flattened(y)
         if not whole.numel():  # a batch of none
             return y
@@ -140,10 +136,7 @@ class Integral(nn.Module):
 
 class _Watched(nn.Module):
     """The dynamics as torchdiffeq sees them: every evaluation is counted, every step looked at before it is taken.
-
-    Attributes:
-        shapes: of the tensors in a state that is a tuple, which torchdiffeq sees as one vector; None for a tensor.
-    """
+    `shapes` are of the tensors in a state that is a tuple, which torchdiffeq sees as one vector; None for a tensor."""
 
     def __init__(self, dynamics: nn.Module, max_steps: int, evaluations: FunctionEvaluations):
         super().__init__()

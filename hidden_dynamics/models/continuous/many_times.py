@@ -59,13 +59,11 @@ class RowsOfSeries:
 def stepped(
     dynamics: nn.Module, y: Tensor, times: Tensor, rows: RowsOfSeries, arguments: dict[str, Any]
 ) -> list[tuple[Tensor, Tensor]]:
-    """The solution at two ascending times or more, in pieces, by backpropagation through the solver.
+    """The solution at two ascending times or more, in pieces, by backpropagation through the solver; `arguments` are
+    rtol, atol, method and options of `odeint`.
 
     odeint would write every time into one tensor, in place: backpropagation through that copies the whole tensor once
     for each time. Its solvers are run here instead, and what they give is put together once.
-
-    Args:
-        arguments: rtol, atol, method and options of `odeint`.
     """
     _, func, y, times, rtol, atol, method, options, _, _ = _check_inputs(
         dynamics, y, times, **arguments, event_fn=None, SOLVERS=SOLVERS

@@ -22,14 +22,12 @@ BLOCK = 256  # union times whose input is laid out at once
 
 
 class RNNEncoder(nn.Module):
-    """Mean and standard deviation of the latent state z(0) of each series.
+    """Mean and standard deviation of the latent state z(0) of each series; `features`, `size` and `latent` are the
+    entries of a row, of the GRU's state, and of z.
 
     At every union time, last to first, the GRU is given the gap to the union time before (0 at the first) and a row's
     values and mask, 0 where the series has none. Its state moves there too, and so depends on when other series of the
     batch were seen: this is what the authors' code does, and the papers say no more than that the gap is an input.
-
-    Args:
-        features, size, latent: entries of a row, of the GRU's state, and of z.
     """
 
     def __init__(self, features: int, size: int, latent: int):
@@ -124,11 +122,7 @@ class LatentODE(LatentNetwork):
         self.classifies(task, self.latent if label_from == "start" else size, size)
 
     def forward(self, batch: SeriesBatch) -> Prediction:
-        """The prediction of the targets, from samples of z(0).
-
-        Raises:
-            SolverFailure: the ODE could not be solved.
-        """
+        """The prediction of the targets, from samples of z(0); a `SolverFailure` where the ODE could not be solved."""
         mean, std = self.encoder(self.accepted(batch.context))
         z = mean + std * torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
         rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.targets)

@@ -68,12 +68,10 @@ class DynamicTrivialisation(nn.Module):
             self.steps.zero_()
 
     def forward(self) -> Tensor:
-        """Q, (N, N), differentiable with respect to `skew`. In training mode, the base moves when it is due.
+        """Q, (N, N), differentiable with respect to `skew`. In training mode, the base moves when it is due; a
+        RuntimeError where it would have to within a transform of torch.func, or in what torch.export makes.
 
         Backward computes Q again: a graph of N x N matrices is not kept beside that of all steps.
-
-        Raises:
-            RuntimeError: the base would have to move within a transform of torch.func, or in what torch.export makes.
         """
         if is_transformed():
             if self.training and math.isfinite(self.K):
