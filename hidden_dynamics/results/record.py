@@ -58,6 +58,10 @@ class RunRecord:
     """
 
     run: Run
+    task: str
+    model: str
+    paper_size: int | str | None
+    seed: int
     scale: str
     label: str
     task_title: str
@@ -120,6 +124,7 @@ class RunRecord:
             classical=baselines_of(record["naive"], fitted=True),
             test_set=record["test_set"] or {},
             files=files,
+            **{name: getattr(run, name) for name in ("task", "model", "paper_size", "seed")},
             **{name: record[name] for name in recorded},
             **{name: record.get(name) for name in ("split", "limits", "solver")},
             **{name: spec[name] for name in ("data", "variants", "hyperparameters", "training", "precision")},
@@ -128,22 +133,6 @@ class RunRecord:
     @property
     def case(self) -> Case:
         return self.run.case
-
-    @property
-    def task(self) -> str:
-        return self.run.task
-
-    @property
-    def model(self) -> str:
-        return self.run.model
-
-    @property
-    def paper_size(self) -> int | str | None:
-        return self.run.paper_size
-
-    @property
-    def seed(self) -> int:
-        return self.run.seed
 
     @property
     def metrics(self) -> Mapping[str, float]:
@@ -189,7 +178,7 @@ def line_of(record: RunRecord) -> dict[str, str]:
     for metric, scores in (*record.naive.items(), *record.classical.items()):
         naive.setdefault(metric, {}).update(scores)
     values = {
-        **{name: getattr(record.run, name) for name in ("task", "model", "paper_size", "seed", "directory")},
+        "directory": record.run.directory,
         **{name: getattr(reported, name) if reported else None for name in ("metric", "rule")},
         "reported": reported.value if reported else None,
         "reported_iteration": reported.iteration if reported else None,
