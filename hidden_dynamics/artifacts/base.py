@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from hidden_dynamics.configuration import Configuration, Entry, known
-from hidden_dynamics.configuration.entries import mistake
+from hidden_dynamics.configuration import Configuration, Entry, known, mistake
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
 from hidden_dynamics.configuration.runs import Case, Run, extra_cases, resolve_seeds
 from hidden_dynamics.configuration.schema import Size

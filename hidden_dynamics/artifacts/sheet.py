@@ -13,8 +13,7 @@ import numpy as np
 
 from hidden_dynamics.artifacts.base import ArtifactSettings
 from hidden_dynamics.artifacts.notes import READING
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.entries import mistake
+from hidden_dynamics.configuration import Configuration, mistake
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.system.files import atomic
 

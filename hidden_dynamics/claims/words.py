@@ -10,8 +10,7 @@ from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.kinds import Result
 from hidden_dynamics.claims.statistics import Sample, paired, welch
 from hidden_dynamics.claims.verdict import Outcome, Verdict
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration import Case, Configuration
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.papers.deviations import in_sentence, ran_of
 from hidden_dynamics.papers.logs import Log, load_logs, whole

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.entries import mistake
+from hidden_dynamics.configuration import Configuration, mistake
 from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.errors import UserError
 

@@ -10,8 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hidden_dynamics.configuration import Configuration, Entry, known, typed
-from hidden_dynamics.configuration.runs import Run, all_runs
+from hidden_dynamics.configuration import Configuration, Entry, Run, all_runs, known, typed
 from hidden_dynamics.configuration.schema import Whole
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import atomic

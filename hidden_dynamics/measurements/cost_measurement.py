@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration import Configuration, Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.interleaved import ACTIONS, first_batch, interleaved, ratios_within_rounds, subject_of
 from hidden_dynamics.measurements.processes import allocated_beyond, in_fresh_process, processor, resident_beyond

@@ -7,8 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration import Configuration, Run
 from hidden_dynamics.measurements.calibration import Calibration, Cost
 from hidden_dynamics.results.run_files import RunFiles, is_finished
 

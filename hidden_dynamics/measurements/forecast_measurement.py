@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration import Configuration, Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.data.generated import LIKE
 from hidden_dynamics.data.preparing import module_of

@@ -10,9 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hidden_dynamics.configuration import Configuration, Entry, known, read_yaml, typed
-from hidden_dynamics.configuration.entries import listed
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration import Case, Configuration, Entry, known, listed, read_yaml, typed
 from hidden_dynamics.configuration.schema import Size, Text, Whole
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import PUBLISHED

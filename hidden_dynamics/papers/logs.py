@@ -12,8 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from hidden_dynamics.configuration import Configuration, Entry, read_yaml, typed
-from hidden_dynamics.configuration.runs import Case, Run, resolve
+from hidden_dynamics.configuration import Case, Configuration, Entry, Run, read_yaml, resolve, typed
 from hidden_dynamics.configuration.schema import Text, Whole
 from hidden_dynamics.papers.published import PUBLISHED
 

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hidden_dynamics.configuration import Configuration, read_yaml
-from hidden_dynamics.configuration.entries import listed, mistake
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration import Case, Configuration, listed, mistake, read_yaml
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 

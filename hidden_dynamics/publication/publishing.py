@@ -15,9 +15,8 @@ from PIL import Image
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.claims.needed import tasks_of_claims
-from hidden_dynamics.configuration import Configuration, read_yaml
+from hidden_dynamics.configuration import Configuration, all_runs, read_yaml
 from hidden_dynamics.configuration.loading import PARTS
-from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
 from hidden_dynamics.pages.sections import drawn_of, in_order

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Case, Run
+from hidden_dynamics.configuration import Case, Configuration, Run
 from hidden_dynamics.results.measured import Cost, Features, Floor, GradientNorm
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.rows import read_typed

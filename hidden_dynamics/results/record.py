@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Case, Run
+from hidden_dynamics.configuration import Case, Configuration, Run
 from hidden_dynamics.results.run_files import RECORD, RunFiles, check_is_of
 
 Status = Literal["finished", "diverged", "failed"]

@@ -14,9 +14,7 @@ from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, InPanels
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.tables import number
-from hidden_dynamics.configuration import Configuration, Entry
-from hidden_dynamics.configuration.entries import mistake
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration import Case, Configuration, Entry, mistake
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.published import GridRow, published_task
 from hidden_dynamics.results.evidence import Evidence

@@ -17,8 +17,7 @@ from hidden_dynamics.artifacts.notes import named, reported_note, subtitle_of, t
 from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, decimals_of
 from hidden_dynamics.claims.comparison import Comparison, compare
 from hidden_dynamics.claims.statistics import holm
-from hidden_dynamics.configuration import Configuration, Entry
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration import Case, Configuration, Entry
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.statistics import Statistics, over_seeds

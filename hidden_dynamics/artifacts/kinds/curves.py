@@ -18,8 +18,7 @@ from pydantic_core import PydanticCustomError
 from hidden_dynamics.artifacts import lines, sheet
 from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
-from hidden_dynamics.configuration import Configuration, Entry
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration import Case, Configuration, Entry
 from hidden_dynamics.configuration.schema import Number, Size, Whole
 from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.papers.logs import load_logs

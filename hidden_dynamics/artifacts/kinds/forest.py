@@ -11,8 +11,7 @@ from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
 from hidden_dynamics.artifacts.tables import decimals_of, interval_text, signed
 from hidden_dynamics.claims.comparison import Comparison, compare
-from hidden_dynamics.configuration import Entry
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration import Case, Entry
 from hidden_dynamics.configuration.schema import Metric, Size
 from hidden_dynamics.papers.deviations import original_of
 from hidden_dynamics.papers.published import within_sentence

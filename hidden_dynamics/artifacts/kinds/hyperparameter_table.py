@@ -9,8 +9,7 @@ import numpy as np
 from hidden_dynamics.artifacts.base import REQUIRED, Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import chosen_notes, title_of, variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table
-from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.runs import Case, Run, resolve
+from hidden_dynamics.configuration import Case, Run, known, resolve
 from hidden_dynamics.configuration.schema import Names
 from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.papers.published import load_tasks, published_task

@@ -16,8 +16,7 @@ from hidden_dynamics.artifacts.beside_published import beside, data_of, value_te
 from hidden_dynamics.artifacts.notes import named, subtitle_of, table_notes
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table, decimals_of, interval_text, p_text, signed
 from hidden_dynamics.claims.statistics import Sample, welch
-from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.runs import Case, resolve
+from hidden_dynamics.configuration import Case, known, resolve
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.papers.deviations import deviations
 from hidden_dynamics.papers.logs import NAMED, Log, Point, load_logs, whole

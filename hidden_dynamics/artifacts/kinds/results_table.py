@@ -12,9 +12,7 @@ from hidden_dynamics.artifacts.beside_published import Score, beside, score_of, 
 from hidden_dynamics.artifacts.kinds.solver_table import MOVES, is_unchecked, moves
 from hidden_dynamics.artifacts.notes import divergence_notes, reported_note, runs_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table
-from hidden_dynamics.configuration import Entry, known
-from hidden_dynamics.configuration.entries import listed
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration import Case, Entry, known, listed
 from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import published_task

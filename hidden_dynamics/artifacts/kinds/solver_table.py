@@ -10,8 +10,7 @@ from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.beside_published import beside
 from hidden_dynamics.artifacts.notes import table_notes, title_of
 from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, number
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Case
+from hidden_dynamics.configuration import Case, Configuration
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import mean_and_std
