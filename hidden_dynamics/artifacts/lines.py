@@ -94,7 +94,6 @@ def baseline_styles(names: Iterable[str]) -> sheet.Styles:
 
 
 def baseline_entries(styles: sheet.Styles) -> "list[sheet.Line2D]":
-    """The legend's entries."""
     return [sheet.legend_entry(name, **style) for name, style in styles.items()]
 
 

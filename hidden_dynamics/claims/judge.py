@@ -137,7 +137,6 @@ def _evaluation(standing: Standing, analysis: Analysis) -> At:
 
 
 def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> tuple[Outcome, str]:
-    """The outcome of a claim, and its reason."""
     entry, supports, ahead = standing.entry, result.supports, result.ahead
     official = not standing.deviations and (entry.dagger or entry.kind in EXACT)
     undecided = Outcome.INCONCLUSIVE if official else Outcome.OPEN

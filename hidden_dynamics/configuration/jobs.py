@@ -69,7 +69,6 @@ class TrainingJobs:
         return digest.hexdigest()
 
     def runs(self, wildcards: Any) -> list[Run]:
-        """The runs of a job."""
         models = self.shared.get("model") or [wildcards.model]
         seeds = self.shared.get("seed") or [int(wildcards.seed)]
         pairs = [(model, seed) for model in models for seed in seeds]

@@ -68,7 +68,6 @@ class Run:
 
     @property
     def epochs(self) -> float:
-        """The epochs that it is to be trained."""
         return self.spec["training"]["epochs"]
 
     @cached_property

@@ -205,8 +205,6 @@ class Rates(Entry):
 
 
 class Training(Entry):
-    """The settings of a task's training."""
-
     optimisers: dict[str, Optimiser]
     batch_size: Whole
     epochs: Whole

@@ -34,8 +34,6 @@ class Circumstances(NamedTuple):
 
 
 class Session(NamedTuple):
-    """The measurements of one process."""
-
     batches: Mapping[str, Mapping[str, int]]  # of each model, its columns on the batch
     times: Sequence[Mapping[tuple[str, str], float]]  # seconds by (model, quantity), round by round
     memory: Mapping[str, Mapping[str, int]]  # peak bytes by model and quantity

@@ -11,8 +11,6 @@ ADAPTIVE, FIXED = get_args(Adaptive), get_args(Fixed)
 
 
 class SolverSettings(TypedDict, total=False):
-    """The arguments of a `Solver`."""
-
     method: Adaptive | Fixed
     rtol: Positive
     atol: Positive

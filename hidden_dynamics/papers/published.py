@@ -69,7 +69,6 @@ class GridRow:
         return next(iter(self.rows)), next(iter(self.columns))
 
     def places(self) -> dict[tuple[float, float], float]:
-        """The numbers by (row value, column value)."""
         (rows,), (columns,) = self.rows.values(), self.columns.values()
         return {
             (row, column): value

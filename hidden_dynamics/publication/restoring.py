@@ -49,7 +49,6 @@ class Publication:
         return content
 
     def under(self, folder: str) -> list[str]:
-        """The paths of its files in a directory."""
         return [path for path in self.entities if path.startswith(f"{folder}/")]
 
     @functools.cached_property

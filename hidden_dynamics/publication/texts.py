@@ -66,7 +66,6 @@ def _hours(runs: Sequence[RunRecord]) -> str:
 
 
 def filled(name: str, **values: object) -> str:
-    """One of the publication's templates, filled in."""
     about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     text = (TEMPLATES / name).read_text(encoding="utf-8")
     return jinja2.Template(text, undefined=jinja2.StrictUndefined, **about).render(**values)

@@ -165,7 +165,6 @@ class RunFiles:
 
 
 def _reported_in(record: Mapping[str, Mapping[str, int] | None]) -> int | None:
-    """The iteration that a record reports."""
     return (record["reported"] or {}).get("iteration")
 
 

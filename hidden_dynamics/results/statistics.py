@@ -44,7 +44,6 @@ class Statistics:
 
 
 def over_seeds(configuration: Configuration, runs: Sequence[RunRecord], metric: str) -> Statistics:
-    """The statistics of a metric of one case's runs."""
     metrics = configuration.metrics[metric]
     finished = [run for run in runs if run.status == "finished"]
     values = [run.value(metric) * metrics.factor for run in finished]

@@ -11,7 +11,6 @@ def seed(text: str) -> int:
 
 
 def positive(text: str) -> int:
-    """A count: a whole number, 1 or more."""
     return within(int(text), 1, 2**31 - 1)
 
 

@@ -35,7 +35,6 @@ def majority(labels: Tensor) -> float:
 
 
 def of_labels(part: str, labels: Tensor) -> Scores:
-    """The naive scores of a part's loss and accuracy."""
     return {f"{part}_loss": {BEST_CONSTANT: entropy(labels)}, f"{part}_accuracy": {MAJORITY: majority(labels)}}
 
 

@@ -98,7 +98,6 @@ class Checkpoint:
 
 
 def checkpoint_of(run: Run, data: str) -> Checkpoint:
-    """The run's checkpoint on data of this digest."""
     return Checkpoint(Path(run.directory), run.fingerprint(data), run.fingerprints(data), code_of(run))
 
 

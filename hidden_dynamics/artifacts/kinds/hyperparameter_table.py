@@ -87,7 +87,6 @@ class Row:
 
     @property
     def differing(self) -> list[str]:
-        """The names of what is not as published."""
         return [name for name in {**self.ours, **self.published} if _differ(name, self.ours, self.published)]
 
     def text(self, name: str, text: Callable[..., str] = _text) -> str:

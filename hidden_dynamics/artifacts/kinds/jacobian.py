@@ -62,7 +62,6 @@ def draw(artifact: Jacobian, evidence: Evidence) -> "sheet.Page":
 
 
 def draw_norms(ax: "sheet.Axes", cell: str, steps: Sequence[GradientNorm]) -> None:
-    """The lines of one cell."""
     for column, (_, look) in LINES.items():
         values = [getattr(norms, column) for norms in steps]
         ax.semilogy([norms.step for norms in steps], values, **look, gid=f"{column} {cell}")

@@ -35,8 +35,6 @@ class LSTMState(FilteredState):
 
 
 class LSTMOptions(Options, total=False):
-    """The arguments of every LSTM after its layers."""
-
     forget_bias: float
     forget_fill: Literal["both", "once"]
 

@@ -94,7 +94,6 @@ class FilteredState(tuple[Tensor, ...]):
         return self if order is None else self.map(lambda tensor: tensor.index_select(-2, order.to(tensor.device)))
 
     def directions(self) -> list[Direction]:
-        """The state of each layer and direction."""
         none = len(self[0]) * (None,)
         own = zip(*(each.unbind() for each in self), strict=True)
         return [Direction(*each) for each in zip(own, self.filter or none, self.matrices or none, strict=True)]
