@@ -155,6 +155,14 @@ def merge(base: object, *changes: object) -> Any:
     return result
 
 
+def flat(parts: Mapping[str, object], place: str = "") -> dict[str, Any]:
+    """The values in nested mappings by dotted place: {"dropouts": {"input": 0.4}} becomes {"dropouts.input": 0.4}."""
+    values: dict[str, Any] = {}
+    for name, part in parts.items():
+        values |= flat(part, f"{place}{name}.") if isinstance(part, Mapping) else {f"{place}{name}": part}
+    return values
+
+
 def with_types(value: object) -> Any:
     """Settings as YAML has them, where lists and mappings hold numbers, truth values and null as text.
 

@@ -6,13 +6,13 @@ them. The number of epochs is none: the first ones of a shorter training are the
 
 import csv
 import functools
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from hidden_dynamics.configuration import Case, Configuration, Entry, Run, read_yaml, resolve, typed
+from hidden_dynamics.configuration.entries import flat
 from hidden_dynamics.configuration.schema import Text, Whole
 from hidden_dynamics.papers.published import PUBLISHED
 
@@ -115,13 +115,5 @@ def _authors(configuration: Configuration) -> Configuration:
 def _settings(run: Run) -> dict[str, Any]:
     """The settings that fix a run's course, by dotted place: no seed, epochs or names of variants."""
     spec = {name: part for name, part in run.spec.items() if name not in ("seed", "variants", "hyperparameters")}
-    settings = _flat(spec) | _flat(run.spec["hyperparameters"])
-    return {name: value for name, value in settings.items() if name != "training.epochs"}
-
-
-def _flat(parts: Mapping[str, object], place: str = "") -> dict[str, Any]:
-    """The values in nested mappings that are not None, by dotted place."""
-    flat: dict[str, Any] = {}
-    for name, part in parts.items():
-        flat |= _flat(part, f"{place}{name}.") if isinstance(part, Mapping) else {f"{place}{name}": part}
-    return {name: part for name, part in flat.items() if part is not None}
+    settings = flat(spec) | flat(run.spec["hyperparameters"])
+    return {name: value for name, value in settings.items() if value is not None and name != "training.epochs"}

@@ -10,6 +10,7 @@ from hidden_dynamics.artifacts.base import REQUIRED, Artifact, ArtifactSettings,
 from hidden_dynamics.artifacts.notes import chosen_notes, title_of, variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table
 from hidden_dynamics.configuration import Case, Run, known, resolve
+from hidden_dynamics.configuration.entries import flat
 from hidden_dynamics.configuration.schema import Names
 from hidden_dynamics.configuration.spec import Spec
 from hidden_dynamics.papers.published import load_tasks, published_task
@@ -159,7 +160,7 @@ def _row_of(artifact: HyperparameterTable, case: Case) -> Row:
     row, text = published.row(run.model, run.paper_size, task), load_tasks(artifact.paper).get(task, {})
     printed = row or {"settings": {}}
     stated = by_definition(artifact) | _settings(run.spec), text.get("settings", {}) | printed["settings"]
-    ours, theirs, scripts = (_flat(of) for of in (*stated, printed.get("released", {})))
+    ours, theirs, scripts = (flat(of) for of in (*stated, printed.get("released", {})))
     ours |= {"dataset": run.spec["dataset"], **{f"data.{key}": value for key, value in run.spec["data"].items()}}
     theirs |= {"dataset": text["dataset"]} if "dataset" in text else {}
     if ours["dataset"] == theirs.get("dataset"):
@@ -177,14 +178,6 @@ def _row_of(artifact: HyperparameterTable, case: Case) -> Row:
 def by_definition(artifact: HyperparameterTable) -> dict[str, Any]:
     """The values that the model itself fixes, so that the configuration does not name them."""
     return artifact.published.content.get("by_definition", {})
-
-
-def _flat(settings: Mapping[str, object]) -> dict[str, Any]:
-    """Mappings written out: {"dropouts": {"input": 0.4}} becomes {"dropouts.input": 0.4}."""
-    flat = {}
-    for name, value in settings.items():
-        flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, Mapping) else {name: value}
-    return flat
 
 
 def _settings(spec: Spec) -> dict[str, Any]:
