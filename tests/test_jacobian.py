@@ -65,15 +65,6 @@ def test_what_momentum_adds_is_in_the_gradient_of_the_filtered_input(name):
     assert_close(gradients("tanh", own)[3], expected, rtol=1e-9, atol=0)
 
 
-def test_the_memory_of_momentum_in_closed_form():
-    """Sum over k of mu^k D h'_{t+k}."""
-    torch.manual_seed(0)
-    slope = jacobian._tanh(MOMENTUM, 60)[3]
-    autograd, _, _, to_input = gradients("tanh", MOMENTUM)
-    sums = [sum(0.6**k * slope[t + k] * autograd[t + k] for k in range(60 - t)) for t in range(60)]
-    assert_close(to_input, torch.stack(sums), rtol=1e-9, atol=0)
-
-
 def test_both_paths_of_eq_12_are_the_gradient_of_the_filtered_input_and_eq_13_is_neither():
     """Eq. 12 gives the states of Eq. 9. Autograd through it, on both paths, is Σ_t dL/dv_t."""
     length = 12
