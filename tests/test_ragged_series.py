@@ -1,6 +1,5 @@
 """Irregularly observed series: arrays of a long table, their parts, and the splits of series."""
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -80,16 +79,6 @@ def test_the_splits_are_those_of_their_script(count: int):
         train, validation = train_test_split(others, test_size=0.2)
         for ours, theirs in zip(fold, (train, validation, test), strict=True):
             assert np.array_equal(ours, theirs)
-
-
-def test_the_splits_of_ushcn_are_stable():
-    drawn = folds.folds(1114)
-    assert [len(part) for part in drawn[0]] == [801, 201, 112]
-    total = hashlib.sha256()
-    for fold in drawn:
-        assert np.array_equal(np.sort(np.concatenate(fold)), np.arange(1114))
-        total.update(np.concatenate(fold).astype("<i8").tobytes())
-    assert total.hexdigest() == "3bc4dbff7ded4e99e9ac2d268775e2c8ba40907845ccf3f4774e66df8774d222"
 
 
 def test_positions_are_taken_for_ids_as_released():
