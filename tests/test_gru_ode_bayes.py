@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from cases import assert_all_close, noise
+from cases import assert_all_close
 from plain_gru_ode_bayes import plain_prediction, plain_walk
-from series_cases import drawn_rows, gradients_of, whole
+from series_cases import drawn_rows, gradients_of, shaken, whole
 
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes
@@ -40,11 +40,7 @@ every_case = pytest.mark.parametrize("case", CASES)
 def made(case):
     cls, options = CASES[case]
     torch.manual_seed(1)
-    network = cls(TASK, 5, **SMALL | options).double()
-    with torch.no_grad():
-        for k, parameter in enumerate(network.parameters()):  # biases too, which are alike at first
-            parameter.add_(0.2 * noise(*parameter.shape, seed=k))
-    return network.eval()
+    return shaken(cls(TASK, 5, **SMALL | options)).eval()
 
 
 def drawn(seed=0, rows=5, until=None, latest=40):

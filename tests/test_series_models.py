@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from cases import assert_close, noise
+from cases import assert_close, randomised
 from hypothesis import given
 from hypothesis import strategies as st
 from series_cases import drawn_rows, whole
@@ -35,11 +35,7 @@ def made(name, **options):
     module, _, cls = about["network"].rpartition(".")
     exact = EXACT if "solver" in about.get("hyperparameters", {}) else {}
     options = about.get("hyperparameters", {}) | exact | options
-    network = getattr(importlib.import_module(module), cls)(TASK, N, **options).double()
-    with torch.no_grad():
-        for k, parameter in enumerate(network.parameters()):
-            parameter.copy_(0.5 * noise(*parameter.shape, seed=k + 4))
-    return network.eval()
+    return randomised(getattr(importlib.import_module(module), cls)(TASK, N, **options).double()).eval()
 
 
 def drawn(seed=0, most=5):
