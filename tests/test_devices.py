@@ -15,12 +15,11 @@ import pytest
 import torch
 import train
 from conftest import refused, wait_until
-from torch import nn
+from loops import Linear, Regression, spec_of
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.locks import one_of
 from hidden_dynamics.system.shell import GPU_IS_ASSIGNED, environment_of_jobs
-from hidden_dynamics.tasks.task import Task
 from hidden_dynamics.training import devices, loop
 from hidden_dynamics.training.checkpoint import Checkpoint
 
@@ -174,34 +173,14 @@ def test_a_script_takes_the_device_of_its_task(ended, monkeypatch, script, named
         assert ended(script.main, *named, "--config", settings, "--device", "cpu").err == "error: cpu\n"
 
 
-class Fit(Task):
-    """One parameter per example, drawn to 1."""
-
-    train_size = 6
-
-    def __init__(self, device, steps=None):
-        self.device, self.steps = device, steps
-
-    def batch(self, epoch, indices):
-        return torch.from_numpy(indices).to(self.device)
-
-    def loss(self, network, batch):
-        return ((network.weight[:, batch] - 1) ** 2).mean()
-
-    def evaluate(self, network):
-        return {"test_loss": ((network.weight - 1) ** 2).mean().item()}
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize(("first", "second"), [("cpu", "cuda"), ("cuda", "cpu"), ("cuda", "cuda")])
 def test_a_training_can_be_continued_on_another_device(tmp_path, first, second):
     def run(device, epochs):
-        device, report = torch.device(device), {"metric": "test_loss", "rule": "last"}
-        spec = {"task": "fit", "seed": 0, "training": {"epochs": epochs, "batch_size": 2, "report": report}}
-        torch.manual_seed(0)
-        network = nn.Linear(6, 1).to(device)
+        device, task, network = torch.device(device), Regression(), Linear().to(device)
+        task.x, task.y = task.x.to(device), task.y.to(device)
         adam = {"main": torch.optim.Adam(network.parameters(), lr=0.01)}
-        history = loop.train(spec, Fit(device), network, adam, Checkpoint(tmp_path, "fit"), device)
+        history = loop.train(spec_of(epochs), task, network, adam, Checkpoint(tmp_path, "fit"), device)
         assert all(state["step"].device.type == "cpu" for state in adam["main"].state.values())
         return history
 
