@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, convolutions_of, noise, norms_of
+from raw import noise_images
 from series_cases import gradients_of
 from torch.nn import functional
 from torchdiffeq import odeint
@@ -29,10 +30,7 @@ def as_configured(configured, task, model, variant="published"):
     few = {name: {"settings": {"validation": 2}} for name in SHAPES}
     configuration = configured(scale="paper", variants={"default": variant}, overrides={"tasks": few})
     size = 128 if model.endswith("large") else 64
-    rng, arrays = np.random.default_rng(0), {"levels": np.float32(255)}
-    for split in ("train", "test"):
-        arrays[f"{split}_images"] = rng.integers(0, 256, (5, *SHAPES[task]), dtype=np.uint8)
-        arrays[f"{split}_labels"] = rng.integers(0, 10, 5, dtype=np.uint8)
+    arrays = noise_images(*SHAPES[task], train=5, test=5)
     return build(resolve(configuration, task, model, size, 0), arrays, CPU)
 
 

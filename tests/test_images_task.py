@@ -5,6 +5,7 @@ import pytest
 import torch
 from cases import Watching
 from conftest import refused
+from raw import noise_images
 from torch import nn
 from torch.nn import functional
 
@@ -21,14 +22,9 @@ COUNT, TESTED, HELD_OUT = 60, 33, 20
 SETTINGS = {"crop": CROP, "pad": PAD, "evaluate_on": "crop", "validation": HELD_OUT, "select_on": "validation"}
 
 
-def noise(channels: int = 3, count: int = COUNT) -> dict[str, np.ndarray]:
-    """Images of noise, as CIFAR-10's; the label of each is its first red value modulo 10."""
-    rng = generator(0, "images")
-    arrays = {"levels": np.array(255, np.float32)}
-    for split, size in {"train": count, "test": TESTED}.items():
-        arrays[f"{split}_images"] = rng.integers(0, 256, (size, SIDE, SIDE, channels), np.uint8)
-        arrays[f"{split}_labels"] = arrays[f"{split}_images"][:, 0, 0, 0] % 10
-    return arrays
+def noise(channels: int = 3) -> dict[str, np.ndarray]:
+    """Images of noise, as CIFAR-10's."""
+    return noise_images(SIDE, SIDE, channels, train=COUNT, test=TESTED)
 
 
 def task_of(arrays: dict[str, np.ndarray] | None = None, seed: int = 0, **settings) -> ImageClassification:

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import measure_cost
-import numpy as np
 import pytest
 import torch
 from conftest import ROOT, refused
+from raw import noise_images
 from repository import SETTINGS, Workflow, copy_repository
 
 from hidden_dynamics.artifacts import artifact_named
@@ -88,11 +88,7 @@ def test_each_process_is_another_one_and_its_death_is_told():
 
 
 def save_digits(directory: Path, pixels: int, images: int = 20) -> None:
-    rng = np.random.default_rng(0)
-    arrays = {"levels": np.array(16)}
-    for split in ("train", "test"):
-        arrays[f"{split}_images"] = rng.integers(0, 17, (images, pixels), np.uint8)
-        arrays[f"{split}_labels"] = rng.integers(0, 10, images).astype(np.uint8)
+    arrays = noise_images(pixels, levels=16, train=images, test=images)
     about = {"dataset": "digits", "title": "Made-up digits"}
     prepared.save(directory / "prepared/digits.npz", arrays, about)
 

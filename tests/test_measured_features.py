@@ -12,6 +12,7 @@ import torch
 from conftest import ROOT, refused
 from drawn import with_gid
 from made import change_record, make_run
+from raw import noise_images
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_samples
 from torch import nn
@@ -166,11 +167,7 @@ class Workplace:
         self.configuration = load(self.settings)
         self.table, self.figure = (artifact_named(self.configuration, name) for name in (TABLE, FIGURE))
         self.output = Path(self.table.inputs()["features"])
-        rng = np.random.default_rng(0)
-        arrays = {"levels": np.array(16, np.float32)}
-        for split, size in {"train": 20, "test": 30}.items():
-            arrays[f"{split}_images"] = rng.integers(0, 17, (size, 64), np.uint8)
-            arrays[f"{split}_labels"] = (np.arange(size) % 10).astype(np.uint8)
+        arrays = noise_images(64, levels=16, train=20, test=30)
         self.data = root / "data/prepared/digits.npz"
         prepared.save(self.data, arrays, {"dataset": "digits", "title": "Made-up digits", "stand_in_for": "mnist"})
         self.runs = {(run.model, run.seed): run for run in self.table.runs}

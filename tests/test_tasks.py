@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from raw import noise_images
 from torch import nn
 from torch.nn import functional
 
@@ -17,20 +18,13 @@ CPU = torch.device("cpu")
 PIXELS, LEVELS = 12, 255  # by which a division is not a multiplication by its inverse
 
 
-def pixel_arrays(train=30, test=1100):
+def pixel_arrays():
     """Random images; 1,100 of them are not a whole number of any round batch size."""
-    rng = np.random.default_rng(5)
-    return {
-        "train_images": rng.integers(0, LEVELS + 1, (train, PIXELS), dtype=np.uint8),
-        "train_labels": rng.integers(0, 10, train, dtype=np.uint8),
-        "test_images": rng.integers(0, LEVELS + 1, (test, PIXELS), dtype=np.uint8),
-        "test_labels": rng.integers(0, 10, test, dtype=np.uint8),
-        "levels": np.array(LEVELS, np.float32),
-    }
+    return noise_images(PIXELS, levels=LEVELS, train=30, test=1100)
 
 
-def pixels(permutation="none", seed=0, **sizes):
-    return PixelClassification(pixel_arrays(**sizes), {"permutation": permutation}, seed, CPU)
+def pixels():
+    return PixelClassification(pixel_arrays(), {"permutation": "none"}, 0, CPU)
 
 
 def copying_task(seed=0, blanks=7, letters=3, alphabet=8, test_size=300):
