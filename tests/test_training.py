@@ -6,6 +6,7 @@ import math
 import signal
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -807,7 +808,7 @@ def breaking(monkeypatch):
         def built(run, *given):
             task, network = build(run, *given)
             if run.model == model and error is not None:
-                monkeypatch.setattr(network, "forward", lambda *_: (_ for _ in ()).throw(error))
+                monkeypatch.setattr(network, "forward", Mock(side_effect=error))
             return task, network
 
         monkeypatch.setattr(script, "build", built)
@@ -868,9 +869,7 @@ def test_results_that_cannot_be_written_are_refused_in_one_line_before_the_train
 
 
 def test_a_full_disk_is_reported_and_leaves_nothing_at_a_final_name(workplace, call, monkeypatch):
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr("hidden_dynamics.system.files.os.fsync", full)
     code, _, err = call(workplace.arguments())
     warning, error = err.splitlines()  # of the checkpoint, which a training can do without, and of its outputs
@@ -888,10 +887,7 @@ def test_data_that_are_missing_are_named_in_one_line(workplace, call):
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), Interrupted(signal.SIGINT), Interrupted(signal.SIGTERM)])
 def test_being_stopped_outside_of_the_training_loop_is_said_in_one_line_too(workplace, call, monkeypatch, stop):
-    def waiting(*arguments):
-        raise stop
-
-    monkeypatch.setattr(devices, "turn", waiting)
+    monkeypatch.setattr(devices, "turn", Mock(side_effect=stop))
     code, _, err = call(workplace.arguments())
     terminated = isinstance(stop, Interrupted) and stop.signum == signal.SIGTERM
     assert code == (143 if terminated else 130)

@@ -6,6 +6,7 @@ import re
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import watch
@@ -103,9 +104,6 @@ def test_files_that_go_and_come_while_they_are_read_are_waited_for(results, conf
 
 
 def test_ctrl_c_ends_it_without_a_word(results, ended, monkeypatch):
-    def interrupt(seconds):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(watch.time, "sleep", interrupt)
+    monkeypatch.setattr(watch.time, "sleep", Mock(side_effect=KeyboardInterrupt))
     said = ended(watch.main, results(), "--config", json.dumps(ONLY))
     assert (said.code, said.err) == (0, "") and said.out.count("6 runs:") == 1
