@@ -378,9 +378,8 @@ def test_items_are_left_out_beyond_what_a_record_may_have(tmp_path, count, left)
 
 def test_a_run_without_items_is_named(tmp_path):
     writing.write(tmp_path, {}, loop.History(), Linear(), spec_of()["training"])
-    with pytest.raises(UserError) as refusal:
+    with refused(file=tmp_path / ITEMS):
         RunFiles(tmp_path).items()
-    assert refusal.value.file == str(tmp_path / ITEMS)
 
 
 KINDS = {
