@@ -32,11 +32,6 @@ def under(directory: Path, configuration: Configuration) -> Configuration:
     return replace(configuration, settings=configuration.settings.model_copy(update={"results": str(directory)}))
 
 
-def asking(configuration: Configuration) -> Configuration:
-    """A scale that asks for directions where its runs deviate from the paper's."""
-    return replace(configuration, scale=configuration.scale.model_copy(update={"directions": True}))
-
-
 def seeds(
     configuration: Configuration,
     model: str,

@@ -52,11 +52,8 @@ class Reader(HTMLParser):
         for _, identifier in self.open:
             if identifier:
                 self.texts[identifier] += text
-        if self._in_a_cell():
+        if {"td", "th"} & {tag for tag, _ in self.open}:
             self.rows[-1][-1] += text.strip("\n")
-
-    def _in_a_cell(self) -> bool:
-        return bool({"td", "th"} & {tag for tag, _ in self.open})
 
     def links(self) -> list[str]:
         return [attributes["href"] for tag, attributes in self.tags if tag == "a"]

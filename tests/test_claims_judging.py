@@ -1,11 +1,12 @@
 """Verdicts on made-up runs: outcomes, gate, bars, family, evaluations, sensitivity, columns."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import refused
-from judged import SPREAD, asking, claim, judged, judged_of, seeds, under, written
+from judged import SPREAD, claim, judged, judged_of, seeds, under, written
 from made import change_record, floor, gradients_of
 
 from hidden_dynamics.claims.items import bootstrap_error, right
@@ -81,7 +82,8 @@ def test_small_data_have_a_direction_alone_where_the_scale_asks_for_it(evening, 
     (verdict,) = judged(demo, two(demo, *means))
     assert (verdict.outcome, verdict.reason) == (Outcome.NOT_RUN, verdict.deviations)
     assert verdict.difference == pytest.approx(means[0] - means[1]) and verdict.robust is None  # a number, no verdict
-    assert judged(asking(demo), two(demo, *means))[0].outcome is outcome
+    asking = replace(demo, scale=demo.scale.model_copy(update={"directions": True}))
+    assert judged(asking, two(demo, *means))[0].outcome is outcome
 
 
 def test_why_a_claim_was_not_run(paper, configured):

@@ -5,17 +5,12 @@ import subprocess
 from hidden_dynamics.system.commit import commit_of
 
 
-def git_in(directory):
+def test_the_commit_is_marked_where_a_tracked_file_differs_and_is_none_outside_of_git(tmp_path):
     def git(*arguments):
         who = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
-        done = subprocess.run(["git", *who, *arguments], cwd=directory, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *who, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
-    return git
-
-
-def test_the_commit_is_marked_where_a_tracked_file_differs_and_is_none_outside_of_git(tmp_path):
-    git = git_in(tmp_path)
     assert commit_of(tmp_path) is None
     git("init")
     (tmp_path / "code").write_text("one")

@@ -123,22 +123,16 @@ def test_idx_round_trip(tmp_path_factory, shape: list[int], seed: int):
     assert np.array_equal(mnist.read_idx(path), array)
 
 
-def small_mnist(directory: Path) -> dict[str, np.ndarray]:
-    """Four files of the right form with 6 and 4 images."""
+def test_mnist_is_read_row_by_row(tmp_path: Path):
     rng = generator(0)
-    arrays = {
+    written = {
         "train-images-idx3-ubyte": rng.integers(0, 256, (6, 28, 28)),
         "t10k-images-idx3-ubyte": rng.integers(0, 256, (4, 28, 28)),
         "train-labels-idx1-ubyte": rng.integers(0, 10, 6),
         "t10k-labels-idx1-ubyte": rng.integers(0, 10, 4),
     }
-    for name, array in arrays.items():
-        (directory / name).write_bytes(idx(array))
-    return arrays
-
-
-def test_mnist_is_read_row_by_row(tmp_path: Path):
-    written = small_mnist(tmp_path)
+    for name, array in written.items():
+        (tmp_path / name).write_bytes(idx(array))
     arrays = mnist.prepare(tmp_path, {})
     assert (arrays["train_images"][2, 28 * 5 + 7] == written["train-images-idx3-ubyte"][2, 5, 7]).all()
     assert np.array_equal(arrays["test_images"].reshape(4, 28, 28), written["t10k-images-idx3-ubyte"])

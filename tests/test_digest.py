@@ -271,10 +271,6 @@ def test_a_package_beside_the_working_directory_is_followed(sources, tmp_path_fa
     assert len(set(digests)) == 3
 
 
-def copy_the_library(root):
-    shutil.copytree(ROOT / "hidden_dynamics", root / "hidden_dynamics", ignore=shutil.ignore_patterns("__pycache__"))
-
-
 @pytest.fixture(scope="module")
 def digests(configured):
     """Every run of a seed, and the digest of its code by its name."""
@@ -287,7 +283,7 @@ def digests(configured):
 def library(tmp_path_factory):
     """The root of a copy of the library."""
     root = tmp_path_factory.mktemp("copied")
-    copy_the_library(root)
+    shutil.copytree(ROOT / "hidden_dynamics", root / "hidden_dynamics", ignore=shutil.ignore_patterns("__pycache__"))
     return root
 
 

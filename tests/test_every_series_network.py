@@ -70,11 +70,6 @@ def test_a_fault_is_named_by_its_series_row_and_feature(array, place, value, exp
         assert fault(batch_of, wrong, np.array([1, 0]), until) == expected
 
 
-def partly_known(seed):
-    rows = drawn_rows(seed, series=5, most=7, unit=4)
-    return rows._replace(values=np.where(rows.mask, rows.values, np.nan).astype(np.float32))
-
-
 def listed(rows, chosen, until):
     """(time, series, its values and mask), in order, one by one."""
     found, starts = [], np.concatenate([[0], np.cumsum(rows.lengths)])
@@ -88,7 +83,8 @@ def listed(rows, chosen, until):
 
 @given(seed=st.integers(0, 10**6), until=st.sampled_from([None, 5.0, 2.25, -1.0]))
 def test_a_batch_holds_the_rows_of_its_series_by_time_and_series(seed, until):
-    rows = partly_known(seed)
+    rows = drawn_rows(seed, series=5, most=7, unit=4)
+    rows = rows._replace(values=np.where(rows.mask, rows.values, np.nan).astype(np.float32))
     chosen = np.random.default_rng(seed).integers(0, 5, 4)
     batch, expected = batch_of(rows, chosen, until), listed(rows, chosen, until)
     assert batch.size == 4 and batch.times.tolist() == sorted({time for time, *_ in expected})

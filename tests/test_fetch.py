@@ -98,12 +98,6 @@ def status(code: int):
     return lambda: (code, {"Content-Length": "0"}, b"")
 
 
-def in_turn(*answers):
-    """The first answer to the first request, the second to the second, and the last to all others."""
-    left = list(answers)
-    return lambda: (left.pop(0) if len(left) > 1 else left[0])()
-
-
 def unreachable() -> str:
     """An address where nothing listens."""
     with socket.socket() as free:
@@ -175,8 +169,8 @@ def test_only_what_may_pass_is_asked_again(server: Server, tmp_path: Path, bring
         bring(server.serve("/a", status(code)))
     assert len(server.requests) == asked
     server.requests.clear()
-    answers = status(503), whole(CONTENT, sent=400_000), whole(CONTENT)
-    assert bring(server.serve("/a", in_turn(*answers))) == CONTENT and len(server.requests) == 3
+    answers = iter([status(503), whole(CONTENT, sent=400_000), whole(CONTENT)])
+    assert bring(server.serve("/a", lambda: next(answers)())) == CONTENT and len(server.requests) == 3
     assert waits[-2:] == [7, 14]
 
 

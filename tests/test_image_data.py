@@ -37,12 +37,11 @@ def batches() -> dict[str, bytes]:
     }
 
 
-def write_archive(directory: Path, contents: dict[str, bytes], mode: str = "w") -> Path:
+def write_archive(directory: Path, contents: dict[str, bytes], mode: str = "w") -> None:
     """As the official archive has them: in a folder, with a description and a list of names of the classes."""
     members = {"batches.meta.txt": b"airplane\n", **contents, "readme.html": b"<html>"}
-    path = directory / "cifar-10-binary.tar"
-    path.write_bytes(pack({f"cifar-10-batches-bin/{name}": content for name, content in members.items()}, mode))
-    return path
+    packed = pack({f"cifar-10-batches-bin/{name}": content for name, content in members.items()}, mode)
+    (directory / "cifar-10-binary.tar").write_bytes(packed)
 
 
 @pytest.mark.parametrize(("mode", "order"), [("w", list), ("w:gz", list), ("w", reversed)])
@@ -73,17 +72,12 @@ def variables(count: int) -> dict[str, np.ndarray]:
     }
 
 
-def write_mat(directory: Path, split: str, **changes) -> Path:
-    path = directory / f"{split}_32x32.mat"
-    kept = {name: value for name, value in (variables(COUNTS[split]) | changes).items() if value is not None}
-    savemat(path, kept, do_compression=True)
-    return path
-
-
 @pytest.mark.parametrize("dtype", [np.uint8, np.float64, np.int32])
 def test_svhn_has_images_first_and_ten_is_the_digit_0(tmp_path: Path, dtype):
     for split, count in COUNTS.items():
-        write_mat(tmp_path, split, y=variables(count)["y"].astype(dtype))
+        written = variables(count)
+        labels = {"y": written["y"].astype(dtype)}
+        savemat(tmp_path / f"{split}_32x32.mat", written | labels, do_compression=True)
     arrays = svhn.prepare(tmp_path, {})
     check_types(arrays)
     for split, count in COUNTS.items():

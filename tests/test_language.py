@@ -116,13 +116,6 @@ def test_a_core_that_is_no_lstm_is_refused():
         LanguageModel(TASK, DTRIV, hidden_size=8, embedding_size=8, K=1, initialisation="orthogonal")
 
 
-def flatten(state):
-    """The tensors of a state."""
-    found = []
-    map_tensors(found.append, state)
-    return found
-
-
 def only(**dropouts):
     return model(dropouts=dropouts, hidden_size=40, embedding_size=50).train()
 
@@ -220,7 +213,10 @@ def test_a_segment_continues_the_one_before_without_its_gradients(name):
     expected = functional.cross_entropy(network(second[0], hidden_state).logits.flatten(0, 1), second[1].flatten())
     torch.testing.assert_close(task.loss(network, second), expected, rtol=0, atol=0)
     assert task.hidden_state is not hidden_state
-    for tensor in [t for layer in task.hidden_state for t in flatten(layer)]:
+    kept = []
+    for layer in task.hidden_state:
+        map_tensors(kept.append, layer)
+    for tensor in kept:
         assert tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()  # no view of a segment
     task.loss(network, first)  # the next epoch: it begins with nothing
     assert all(torch.equal(h, g) for (h, *_), (g, *_) in zip(task.hidden_state, hidden_state, strict=True))

@@ -37,15 +37,10 @@ def test_a_line_without_words_counts_and_the_last_need_not_be_closed(tmp_path: P
     assert ptb.read_lines(tmp_path / "file.txt") == [["a", "b"], [], ["c"]]
 
 
-def small_ptb(directory: Path) -> None:
-    """Three files of Penn Treebank's form with 7 words."""
-    (directory / "ptb.train.txt").write_text(" the <unk> rose N \n the end \n")
-    (directory / "ptb.valid.txt").write_text(" the end rose \n")
-    (directory / "ptb.test.txt").write_text(" the last rose \n N \n")
-
-
 def test_ptb_is_read(tmp_path: Path):
-    small_ptb(tmp_path)
+    (tmp_path / "ptb.train.txt").write_text(" the <unk> rose N \n the end \n")
+    (tmp_path / "ptb.valid.txt").write_text(" the end rose \n")
+    (tmp_path / "ptb.test.txt").write_text(" the last rose \n N \n")
     arrays = ptb.prepare(tmp_path, {})
     # A word of the test set alone has a number too.
     assert arrays["vocabulary"].tolist() == ["the", "<unk>", "rose", "N", "<eos>", "end", "last"]

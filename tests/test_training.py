@@ -1,6 +1,5 @@
 """The training loop, its optimisers, checkpoints and outputs, and what scripts/train.py says to bad input."""
 
-import csv
 import json
 import math
 import signal
@@ -257,11 +256,6 @@ def test_predictions_are_made_where_they_are_asked_for_by_a_network_that_was_eva
             loop.predictions(spec, Regression(), Linear(), history)
 
 
-def truncate(path, length):
-    content = path.read_bytes()
-    path.write_bytes(content[: length if length >= 0 else len(content) + length])
-
-
 @given(position=st.integers(0, 10**9), bit=st.integers(0, 7))
 def test_no_single_flipped_bit_of_a_checkpoint_goes_unnoticed(tmp_path_factory, position, bit):
     checkpoint = Checkpoint(tmp_path_factory.mktemp("checkpoint"), "abc")
@@ -282,7 +276,8 @@ def test_training_continues_with_the_same_numbers_from_the_last_checkpoint_that_
         with pytest.raises(Interrupted):
             run_loop(tmp_path / "stopped", task=stopped(Regression(), steps))
     for name in damaged:
-        truncate(tmp_path / "stopped" / f"{name}.pt", -7)
+        path = tmp_path / "stopped" / f"{name}.pt"
+        path.write_bytes(path.read_bytes()[:-7])
     rest = Regression()
     assert_same(*run_loop(tmp_path / "stopped", task=rest), whole)
     assert rest.batches == left and capsys.readouterr().err.count("is damaged") == len(damaged)
@@ -586,17 +581,15 @@ def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint
     code, out, err = call(workplace.arguments())
     assert (code, err) == (0, "") and "adding/lstm-n4/seed0: finished after 6 iterations" in out
     assert workplace.files() == sorted([*OUTPUTS, ITEMS, "checkpoint.pt"])
-    about = json.loads((workplace.run / "run.json").read_text())
-    losses = np.load(workplace.run / "train_loss.npy")
-    with (workplace.run / "metrics.csv").open() as handle:
-        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
+    files = RunFiles(workplace.run)
+    about, losses, rows = files.record(), files.train_loss(), files.metrics()
     assert losses.dtype == np.float64 and losses.shape == (6,)
     assert [row["iteration"] for row in rows] == [4, 6]
     assert [row["train_loss"] for row in rows] == pytest.approx([losses[:4].mean(), losses[4:].mean()], rel=1e-12)
     assert (about["status"], about["diverged_at"], about["iterations"]) == ("finished", None, 6)
     assert about["naive"]["train_loss"] == {"best constant": 1 / 6} and about["test_set"]["size"] > 0
     assert about["commit"] == commit_of(ROOT) and about["processor"]
-    items = RunFiles(workplace.run).items()  # the adding task's, whose evaluations are of the test set
+    items = files.items()  # the adding task's, whose evaluations are of the test set
     assert {at: each["squared_error"].mean() for at, each in items.items()} == pytest.approx({6: rows[-1]["test_loss"]})
     assert about["reported"]["iteration"] == 6 and set(archived(workplace.run)) == {*OUTPUTS, ITEMS} - {WEIGHTS}
     assert about["reported"]["value"] == rows[-1]["train_loss"]
@@ -638,8 +631,7 @@ def test_a_finished_run_is_not_trained_again_and_its_outputs_are_rewritten_as_th
     prepared.save(workplace.data, adding.prepare(None, options), prepared.load(workplace.data).provenance)
     call(workplace.arguments())
     assert steps["done"] == 12
-    about = json.loads((workplace.run / "run.json").read_text())
-    assert about["dataset"]["digest"] == prepared.load(workplace.data).digest
+    assert RunFiles(workplace.run).record()["dataset"]["digest"] == prepared.load(workplace.data).digest
     assert call(workplace.arguments(workplace.config(epochs=7)))[0] == 0  # another specification
     assert steps["done"] == 19
 
@@ -720,17 +712,16 @@ def test_what_a_run_under_way_has_written_is_the_beginning_of_what_it_leaves(wor
         assert (record["status"], about["iterations"], about["epoch"]) == ("running", 6, len(losses))
 
 
-@pytest.mark.parametrize(("evaluate_every", "rows"), [(1, ["1"]), (4, [])])
+@pytest.mark.parametrize(("evaluate_every", "rows"), [(1, [1]), (4, [])])
 def test_a_run_that_diverges_finishes_as_diverged_with_all_its_outputs(workplace, call, evaluate_every, rows):
     config = workplace.config(evaluate_every=evaluate_every, optimisers={"main": {"lr": 1e25}})
     code, out, _ = call(workplace.arguments(config))
     assert code == 0 and "diverged at iteration 2" in out
-    about = json.loads((workplace.run / "run.json").read_text())
+    files = RunFiles(workplace.run)
+    about = files.record()
     assert (about["status"], about["diverged_at"], about["iterations"]) == ("diverged", 2, 1)
     assert (about["reported"] is None) == (not rows)
-    assert np.load(workplace.run / "train_loss.npy").shape == (1,)
-    with (workplace.run / "metrics.csv").open() as handle:
-        assert [row["iteration"] for row in csv.DictReader(handle)] == rows
+    assert files.train_loss().shape == (1,) and [row["iteration"] for row in files.metrics()] == rows
     assert all((workplace.run / name).is_file() for name in OUTPUTS)
 
 
