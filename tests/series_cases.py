@@ -114,6 +114,11 @@ def batch_for(name, context, targets=None, labels="series", weight=0.5):
     return SeriesBatch(context, targets, found, weight)
 
 
+def count(network):
+    """Its parameters."""
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
 def gradients_of(value, network):
     """None, where a parameter has no part in it, is 0."""
     return torch.autograd.grad(value, list(network.parameters()), allow_unused=True, materialize_grads=True)

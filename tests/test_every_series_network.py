@@ -16,6 +16,7 @@ from series_cases import (
     NETWORKS,
     RECONSTRUCTING,
     batch_for,
+    count,
     drawn_rows,
     learnt,
     made,
@@ -303,10 +304,6 @@ COUNTS = {  # on PhysioNet without a classifier, and on Human Activity with 11 c
     "Poisson": (78_822, {}, 1_979_485, ACTIVITY),
     "ACE, tied": (67_071, {}, 1_696_763, ACTIVITY),
 }
-
-
-def count(network):
-    return sum(parameter.numel() for parameter in network.parameters())
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from cases import assert_all_close
 from plain_gru_ode_bayes import plain_prediction, plain_walk
-from series_cases import drawn_rows, gradients_of, shaken, whole
+from series_cases import count, drawn_rows, gradients_of, shaken, whole
 
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes
@@ -104,10 +104,6 @@ def test_series_without_any_observation_have_no_loss_and_a_prediction(case):
 def test_an_observation_after_the_end_is_refused():
     with pytest.raises(ValueError, match="end"):
         made("full")(drawn(latest=80, rows=8))
-
-
-def count(module):
-    return sum(parameter.numel() for parameter in module.parameters())
 
 
 def test_networks_have_the_parameters_that_the_released_ones_use():
