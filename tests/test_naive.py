@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from series_cases import STAYS
+from test_speech_task import arrays as utterances
 
 from hidden_dynamics.data import adding, copying, intensive_care_stays, ornstein_uhlenbeck, tagged_movements
 from hidden_dynamics.data.speech import BINS
@@ -71,12 +72,6 @@ def test_of_sums_it_is_their_variance():
     assert task.test_set == {"size": 3, "positive": None}
 
 
-def utterances():
-    rng, lengths = np.random.default_rng(3), {"train": [5, 9, 4, 9], "validation": [4, 8], "test": [10, 4, 5]}
-    frames = {f"{split}_frames": rng.uniform(-50, 60, (sum(each), BINS)) for split, each in lengths.items()}
-    return frames | {f"{split}_lengths": np.array(each) for split, each in lengths.items()}
-
-
 def seen(x, count):
     """(T, batch, count * 129 + 1): the frame at hand, those before it, silence before the first, and 1."""
     silence = torch.full_like(x[:1], SILENCE)
@@ -87,7 +82,7 @@ def seen(x, count):
 @pytest.mark.parametrize(("target", "frames"), [("next", 3), ("previous", 1)])
 def test_of_speech_they_are_the_mean_the_frame_at_hand_and_ridge_regression(target, frames):
     task = SpeechPrediction(utterances(), {"target": target}, 0, CPU)
-    x, lengths, y = task.batch(0, np.arange(4))
+    x, lengths, y = task.batch(0, np.arange(task.train_size))
     inputs = valid_steps(seen(x, frames), lengths)
     penalty = torch.diag(RIDGE_PENALTY * len(inputs) * torch.tensor([*[1.0] * (frames * BINS), 0.0])).double()
     weights = torch.linalg.solve(inputs.T @ inputs + penalty, inputs.T @ y)

@@ -18,10 +18,10 @@ TARGETS = ["next", "previous"]
 targets = pytest.mark.parametrize("target", TARGETS)
 
 
-def arrays(dtype=np.float64, lengths=LENGTHS):
+def arrays(dtype=np.float64):
     """Random frames between silent ones, as an utterance's first and last are."""
     rng, made = np.random.default_rng(3), {}
-    for split, each in lengths.items():
+    for split, each in LENGTHS.items():
         utterances = [rng.uniform(-50, 60, (length, BINS)) for length in each]
         for utterance in utterances:
             utterance[[0, -1]] = SILENCE
@@ -30,8 +30,8 @@ def arrays(dtype=np.float64, lengths=LENGTHS):
     return made
 
 
-def make(target, given=None, **options):
-    return SpeechPrediction(given or arrays(**options), {"target": target}, 0, CPU)
+def make(target, given=None):
+    return SpeechPrediction(given or arrays(), {"target": target}, 0, CPU)
 
 
 def utterances(given, split):
@@ -44,10 +44,9 @@ def pair(frames, target):
     return (extended[:-1], extended[1:]) if target == "next" else (extended[1:], extended[:-1])
 
 
-def network_of(task, core=MomentumLSTM, **options):
-    options = options or {"mu": 0.3, "s": 0.1}
+def network_of(task):
     torch.manual_seed(0)
-    return RecurrentNetwork(task, core, hidden_size=6, **options).double()
+    return RecurrentNetwork(task, MomentumLSTM, hidden_size=6, mu=0.3, s=0.1).double()
 
 
 def padded_loss(network, given, split, target, chosen):
@@ -83,7 +82,7 @@ def test_a_batch_is_inputs_and_targets_sorted_by_length(target):
 
 
 def test_the_frames_keep_their_precision():
-    x, lengths, y = make("next", dtype=np.float32).batch(0, np.array([0, 1]))
+    x, lengths, y = make("next", arrays(np.float32)).batch(0, np.array([0, 1]))
     assert x.dtype == y.dtype == torch.float32 and lengths.dtype == torch.int64
 
 
