@@ -13,8 +13,10 @@ from hidden_dynamics.artifacts.tables import Table, markdown
 ROWS = {6: 24, 7: 21, 8: 13, 9: 13, 10: 13}  # by table: models on their tasks and sizes
 
 
-def table_of(number: int, scale: str = "paper", **settings: Any) -> Table:
-    artifact = artifact_at(scale, f"momentumrnn_table{number}", **settings)
+def table_of(number: int | None, scale: str = "paper", **settings: Any) -> Table:
+    """Of MomentumRNN's tables, or that of ACE-NODE's forecasts."""
+    name = f"momentumrnn_table{number}" if number else "acenode_hyperparameters"
+    artifact = artifact_at(scale, name, **settings)
     return artifact.draw(evidence_of(artifact))
 
 
@@ -73,13 +75,8 @@ def test_a_released_variant_is_what_the_row_has_and_tasks_that_stand_for_one_hav
 # The models of ACE-NODE's Table 6: what the text says, and what the authors' scripts alone do
 
 
-def of_forecasts(scale: str = "paper", **settings: Any) -> Table:
-    artifact = artifact_at(scale, "acenode_hyperparameters", **settings)
-    return artifact.draw(evidence_of(artifact))
-
-
 def test_a_text_and_scripts_stand_beside_what_is_configured():
-    table = of_forecasts()
+    table = table_of(None)
     assert set(table.data["differs"]) == {""} and len(table.frame) == 9
     data = table.data.set_index("model")
     ace_node = data.loc["ace_gru_ode_bayes"]
@@ -97,7 +94,7 @@ def test_a_text_and_scripts_stand_beside_what_is_configured():
 
 
 def test_the_released_variant_is_as_the_scripts_and_otherwise_than_the_text():
-    table = of_forecasts(variants={"default": "released"})
+    table = table_of(None, variants={"default": "released"})
     data = table.data.set_index("model")
     assert data.loc["ace_gru_ode_bayes", "differs"] == "penalty attention"
     assert "0.1 (published 0.01)" in set(table.frame["", "λ"])
