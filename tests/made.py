@@ -63,7 +63,7 @@ def record_of(
         changes: other entries of the record, such as device="A GPU" or reported=None; those of `dataset` are merged in.
     """
     evaluations = _some(run) if evaluations is None else evaluations
-    dataset = run.spec["dataset"]
+    dataset, report = run.spec["dataset"], run.spec["training"]["report"]
     about = {
         "name": dataset,
         "title": configuration.data_title(run.task),
@@ -94,7 +94,7 @@ def record_of(
         "diverged_at": diverged_at,
         "failure": failure,
         "averaged_since": None,
-        "reported": _reported(run, evaluations),
+        "reported": chosen([row for row in evaluations if report["metric"] in row], report),
         "iterations": diverged_at or max((int(row["iteration"]) for row in evaluations), default=0),
         "seconds": {"training": seconds, "evaluation": seconds / 10},
         "versions": VERSIONS,
@@ -105,11 +105,6 @@ def record_of(
 def _some(run: Run) -> list[dict[str, float]]:
     names = {"test_loss": 0.5, "test_accuracy": 0.5}
     return [row | names | row for row in evaluations_of(run, [0.5])]
-
-
-def _reported(run: Run, evaluations: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
-    report = run.spec["training"]["report"]
-    return chosen([row for row in evaluations if report["metric"] in row], report)
 
 
 def make_run(

@@ -98,13 +98,10 @@ def test_batch_first_and_no_batch(name):
         assert_all_close(tensors(single), [part[..., 0, :] for part in tensors(end)])
 
 
-LOOK_AHEAD = (SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"})
-
-
 @pytest.mark.parametrize("name", [*CORES, "look-ahead"])
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda core: pickle.loads(pickle.dumps(core))])
 def test_copies(name, copied, monkeypatch):
-    monkeypatch.setitem(CORES, "look-ahead", LOOK_AHEAD)
+    monkeypatch.setitem(CORES, "look-ahead", (SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"}))
     core, x = make(name, "reference" if name == "look-ahead" else "fused"), noise(9, BATCH, D)
     if name in ORTHOGONAL:
         core.record_gradients = True

@@ -261,18 +261,12 @@ def test_device_and_type(name):
     cls, given = CORES[name]
     on_meta = cls(D, N, 2, bidirectional=True, device="meta", dtype=torch.float64, **given)
     assert {(each.device.type, each.dtype) for each in on_meta.parameters()} == {("meta", torch.float64)}
-    torch.manual_seed(0)
-    usual = cls(D, N, 2, bidirectional=True, **given)
-    torch.manual_seed(0)
-    placed = on_meta.to_empty(device="cpu").float()
-    placed.reset_parameters()
-    x = torch.rand(STEPS, BATCH, D)
-    torch.manual_seed(0)
-    usual.reset_parameters()
-    torch.manual_seed(0)
-    placed.reset_parameters()
+    usual, placed = cls(D, N, 2, bidirectional=True, **given), on_meta.to_empty(device="cpu").float()
+    for model in (usual, placed):
+        torch.manual_seed(0)
+        model.reset_parameters()
     assert all(map(torch.equal, usual.parameters(), placed.parameters()))
-    assert torch.isfinite(usual(x)[0]).all()
+    assert torch.isfinite(usual(torch.rand(STEPS, BATCH, D))[0]).all()
 
 
 @every_core
