@@ -121,6 +121,15 @@ def append(root, part, entry):
         handle.write("\n" + yaml.safe_dump(entry, sort_keys=False))
 
 
+def parity_task(root, **training):
+    """A task of the user's own, whose dataset is appended."""
+    about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}
+    append(root, "datasets", {"parity": about | {"files": {}}})
+    task = {"title": "Parity", "class": "my_task.Parity", "dataset": "parity", "models": {"lstm": {"sizes": [3]}}}
+    own = {"optimisers": {"main": {"name": "Adam", "lr": 0.01}}, "batch_size": 4}
+    return task | {"training": own | training}
+
+
 def add_what_a_user_adds(root):
     (root / "my_cells.py").write_text(CELL)
     (root / "my_task.py").write_text(TASK)
@@ -128,19 +137,10 @@ def add_what_a_user_adds(root):
 
     mine = {"label": "MyLSTM", "colour": "magenta", "core": "my_cells.MyLSTM"}
     append(root, "models", {"my_lstm": mine | {"tasks": {"mnist": {"sizes": [128], "hyperparameters": {"gain": 0.5}}}}})
-    about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}
-    append(root, "datasets", {"parity": about | {"files": {}}})
-    training = {
-        "optimisers": {"main": {"name": "Adam", "lr": 0.01}},
-        "batch_size": 4,
-        "epochs": 40,
-        "evaluate_every": 20,
-        "report": {"metric": "parity_rate", "rule": "max"},
-    }
     rate = {"title": "Parities", "unit": "percent", "better": "higher", "decimals": 1}
     append(root, "metrics", {"parity_rate": rate})
-    task = {"title": "Parity", "class": "my_task.Parity", "dataset": "parity", "data": {"length": 5, "test_size": 8}}
-    append(root, "tasks", {"parity": task | {"training": training, "models": {"lstm": {"sizes": [3]}}}})
+    task = parity_task(root, epochs=40, evaluate_every=20, report={"metric": "parity_rate", "rule": "max"})
+    append(root, "tasks", {"parity": task | {"data": {"length": 5, "test_size": 8}}})
     scales = yaml.safe_load((root / "config/scales.yaml").read_text(encoding="utf-8"))
     scales["demo"]["together"] = ["model"]  # not the seeds: tests add one, and it alone is to be trained
     for name, together in (("separate", []), ("grouped", ["model", "seed"])):

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from repository import TASK as PARITY
-from repository import Workflow, append, copy_repository
+from repository import Workflow, append, copy_repository, parity_task
 
 from hidden_dynamics.system.shell import GPU_IS_ASSIGNED
 
@@ -183,17 +183,8 @@ def repository(tmp_path_factory):
     copy_repository(root)
     (root / "parity.py").write_text(PARITY)
     (root / "my_task.py").write_text(TASK)
-    about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}
-    append(root, "datasets", {"parity": about | {"files": {}}})
-    training = {
-        "optimisers": {"main": {"name": "Adam", "lr": 0.01}},
-        "batch_size": 4,
-        "epochs": EVALUATIONS * 2,
-        "evaluate_every": 2,
-        "report": {"metric": "test_loss", "rule": "min"},
-    }
-    task = {"title": "Parity", "class": "my_task.Parity", "dataset": "parity", "training": training}
-    task["models"] = {"lstm": {"sizes": [3]}}
+    report = {"metric": "test_loss", "rule": "min"}
+    task = parity_task(root, epochs=EVALUATIONS * 2, evaluate_every=2, report=report)
     append(root, "tasks", {name: task | {"settings": {"name": name}} for name in NAMES})
     workflow = OnSlurm(root)
     workflow.edit("profiles/slurm/config.yaml", "slurm_account=default", "slurm_account=lab")
