@@ -7,7 +7,7 @@ import pytest
 import torch
 from cases import assert_all_close, convolutions_of, noise, norms_of
 from raw import noise_images
-from series_cases import gradients_of
+from series_cases import gradients_of, shaken
 from torch.nn import functional
 from torchdiffeq import odeint
 
@@ -34,12 +34,10 @@ def as_configured(configured, task, model, variant="published"):
     return build(resolve(configuration, task, model, size, 0), arrays, CPU)
 
 
-def tiny(solver=STEPS, channels=4, f_layers=1, penalty=PENALTY, **options):
+def tiny(solver=STEPS, f_layers=1, penalty=PENALTY, **options):
     torch.manual_seed(1)
-    network = ACEODENet(TASK, channels, 1, solver, penalty, f_layers=f_layers, **options).double()
+    network = shaken(ACEODENet(TASK, 4, 1, solver, penalty, f_layers=f_layers, **options))
     with torch.no_grad():
-        for k, parameter in enumerate(network.parameters()):  # norms too, which are 1 and 0 at first
-            parameter.add_(0.1 * noise(*parameter.shape, seed=k))
         for dynamics in (network.integral.dynamics.f, network.integral.dynamics.g):
             norms_of(dynamics)[-1].weight.mul_(0.1)  # gentle: a kink of the rectifiers costs many steps
     return network

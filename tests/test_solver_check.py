@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from cases import Given
 from drawn import artifact_at
 from made import evaluations_of, evidence_of
 from test_every_task import CONFIGURATION, made
@@ -35,21 +36,13 @@ CHECKED = [
 TIMES, OFFSETS, SERIES = torch.tensor([0.0, 0.25, 1.0]).double(), torch.tensor([0, 1, 1, 2]), torch.tensor([0, 1])
 
 
-class Growth(nn.Module):
+class Net(nn.Module):
     """dy/dt = rate y of each part of the state."""
 
-    def __init__(self, rate=0.8):
+    def __init__(self, rate=0.8, **solver):
         super().__init__()
-        self.rate = rate
-
-    def forward(self, t, y):
-        return self.rate * y if isinstance(y, torch.Tensor) else tuple(self.rate * part for part in y)
-
-
-class Net(nn.Module):
-    def __init__(self, **solver):
-        super().__init__()
-        self.integral, self.weight = Integral(Growth(), Solver(**solver)), nn.Parameter(torch.ones(()))
+        growth = Given(lambda t, y: rate * y if isinstance(y, torch.Tensor) else tuple(rate * part for part in y))
+        self.integral, self.weight = Integral(growth, Solver(**solver)), nn.Parameter(torch.ones(()))
 
 
 def history_of(run):
@@ -88,8 +81,7 @@ def test_eulers_steps_lose_their_square_of_a_linear_flow(level, pair):
 def test_a_flow_that_is_resolved_comes_back_and_a_coarse_one_does_not():
     y, errors = torch.ones(1, 2, 3, dtype=torch.float64), []
     for tolerance in (0.5, 1e-9):
-        network = Net(rtol=tolerance, atol=tolerance, method="bosh3")
-        network.integral.dynamics.rate = -2.0
+        network = Net(-2.0, rtol=tolerance, atol=tolerance, method="bosh3")
         with finer(network, 0) as solvers:
             network.integral.of_rows(y, TIMES, OFFSETS, SERIES)
             errors.append(solvers.error())
