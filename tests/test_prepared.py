@@ -24,9 +24,15 @@ ARRAYS = {
 PROVENANCE = {"dataset": "toy", "settings": {"length": 3}}
 
 
-def test_round_trip(tmp_path: Path):
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    """A prepared file."""
     prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
-    loaded = prepared.load(tmp_path / "toy.npz")
+    return tmp_path / "toy.npz"
+
+
+def test_round_trip(tmp_path: Path, toy: Path):
+    loaded = prepared.load(toy)
     assert sorted(loaded.arrays) == sorted(ARRAYS)
     for name, array in ARRAYS.items():
         assert np.array_equal(loaded.arrays[name], array) and loaded.arrays[name].dtype == array.dtype
@@ -69,13 +75,6 @@ def test_a_flipped_byte_never_passes_unseen(tmp_path: Path):
         else:  # a byte that carries nothing, such as the archive's date
             assert prepared.digest(loaded.arrays) == good.digest
     assert noticed > len(whole) / 2
-
-
-@pytest.fixture
-def toy(tmp_path: Path) -> Path:
-    """A prepared file."""
-    prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
-    return tmp_path / "toy.npz"
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".json"])

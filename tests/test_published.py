@@ -12,7 +12,7 @@ from test_image_networks import PARAMETERS
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration.runs import Case, resolve
 from hidden_dynamics.papers import published
-from hidden_dynamics.papers.published import PUBLISHED, GridRow, Number, Published, load_published, load_tasks
+from hidden_dynamics.papers.published import PUBLISHED, GridRow, Published, load_published, load_tasks
 
 FILES = sorted(str(path.relative_to(PUBLISHED)) for path in PUBLISHED.glob("*/*.*"))
 
@@ -48,13 +48,9 @@ def ace(number: str) -> Published:
     return table(number, "acenode")
 
 
-def numbers(content: Published, model: str, size: int | None, task: str, metric: str) -> list[Number]:
-    return content.all_of(task, model, size, metric)
-
-
 def quoted(content: Published, *place: Any) -> list[tuple[float, tuple[int, ...]]]:
     """Values and references of the numbers that the paper quotes."""
-    return [(each.value, each.references) for each in numbers(content, *place) if each.references]
+    return [(each.value, each.references) for each in content.all_of(*place) if each.references]
 
 
 def test_files_are_those_that_artifacts_name_and_every_metric_is_configured(configured):
@@ -67,10 +63,10 @@ def test_files_are_those_that_artifacts_name_and_every_metric_is_configured(conf
 
 def test_what_is_quoted_is_marked():
     """From the literature with references; or silently, surely or very probably, as in ACE-NODE's tables of series."""
-    assert quoted(table("1"), "lstm", 256, "mnist", "test_accuracy")[1] == (98.50, (62,))
-    assert quoted(table("2"), "lstm", 158, "timit", "validation_loss") == [(13.66, (22, 34))]
-    assert quoted(table("4"), "dtriv", 360, "pmnist_dtriv", "test_accuracy")[0][0] == 96.50
-    assert quoted(table("3"), "lstm", 1150, "ptb", "test_perplexity") == [(58.80, (37,))]
+    assert quoted(table("1"), "mnist", "lstm", 256, "test_accuracy")[1] == (98.50, (62,))
+    assert quoted(table("2"), "timit", "lstm", 158, "validation_loss") == [(13.66, (22, 34))]
+    assert quoted(table("4"), "pmnist_dtriv", "dtriv", 360, "test_accuracy")[0][0] == 96.50
+    assert quoted(table("3"), "ptb", "lstm", 1150, "test_perplexity") == [(58.80, (37,))]
     copied = {"neural_ode_vae", "neural_ode_vae_mask", "sequential_vae", "gru_simple", "gru_d", "t_lstm"}
     assert {each.model for each in ace("6").numbers if each.copied_from == "De Brouwer et al. 2019"} == copied
     for number in ("7", "8", "9"):
@@ -94,7 +90,7 @@ def test_an_artifact_s_number_is_the_papers_own_or_the_best_that_it_quotes(confi
 
 def test_a_number_says_that_it_is_the_best_of_five_runs():
     """88.12 (Table 10's notes)."""
-    (best,) = numbers(ace("10"), "ace_ode_net_large", 128, "cifar10_images", "test_accuracy")
+    (best,) = ace("10").all_of("cifar10_images", "ace_ode_net_large", 128, "test_accuracy")
     assert (best.value, best.maximum) == (88.12, True)
 
 
