@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import pytest
 import torch
 from cases import CORES, assert_all_close, noise, randomised
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import nn
 
 from hidden_dynamics.models import ragged
 from hidden_dynamics.models.momentum.filters import Momentum
 from hidden_dynamics.models.ragged import run_ragged, segments, valid_steps
-from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM, AdamLSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 
 descending = st.lists(st.integers(1, 12), min_size=1, max_size=7).map(lambda lengths: sorted(lengths, reverse=True))
@@ -41,25 +41,18 @@ def with_gradients(run, core, x, lengths):
     return [h, *torch.autograd.grad((h * noise(*h.shape, seed=5)).sum(), [x, *core.parameters()])]
 
 
-@pytest.mark.parametrize(("segment_rows", "pieces"), [(0, 6), (12, 2)])
-def test_ragged_is_padded(segment_rows, pieces, monkeypatch):
-    monkeypatch.setattr(ragged, "CPU_SEGMENT", segment_rows)
-    core = randomised(AdamLSTM(D, N, mu=0.6, s=0.9, beta=0.1).double())
-    x, calls = noise(LENGTHS[0], len(LENGTHS), D), []
-    core.register_forward_hook(lambda *call: calls.append(call))
-    actual = with_gradients(run_ragged, core, x, torch.tensor(LENGTHS))
-    assert len(calls) == pieces  # else nothing is carried over
-    assert_all_close(actual, with_gradients(padded, core, x, LENGTHS))
-
-
 @given(descending, st.integers(0, 3), st.sampled_from([0, 4, 20]), st.sampled_from(VARIANTS))
-def test_ragged_is_padded_whatever_the_lengths(lengths, more_padding, segment_rows, variant):
+@example(LENGTHS, 0, 0, (*CORES["Adam"], "fused"))
+@example(LENGTHS, 0, 12, (*CORES["Adam"], "fused"))
+def test_ragged_is_padded_and_run_in_segments_whatever_the_lengths(lengths, more_padding, segment_rows, variant):
     cls, options, backend = variant
     core = randomised(cls(D, 2, **options, backend=backend).double())
-    x = noise(lengths[0] + more_padding, len(lengths), D)
+    x, calls = noise(lengths[0] + more_padding, len(lengths), D), []
+    core.register_forward_hook(lambda *call: calls.append(call))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ragged, "CPU_SEGMENT", segment_rows)
         actual = with_gradients(run_ragged, core, x, torch.tensor(lengths))
+    assert len(calls) == len(segments(torch.tensor(lengths), segment_rows))
     assert_all_close(actual, with_gradients(padded, core, x, lengths))
 
 
