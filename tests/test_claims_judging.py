@@ -13,6 +13,7 @@ from hidden_dynamics.claims.items import bootstrap_error, right
 from hidden_dynamics.claims.verdict import Outcome, read_verdicts, write_verdicts
 from hidden_dynamics.papers.claims import Iteration, Paper, PaperClaims
 from hidden_dynamics.results.evidence import Evidence, with_measured
+from hidden_dynamics.results.measured import Features
 from hidden_dynamics.results.run_files import ITEMS
 
 
@@ -119,6 +120,21 @@ def test_the_gradients_of_untrained_cells_are_not_those_of_eq_13(paper):
     equal = [row.model_copy(update={"claimed_error": 0.0}) for row in rows]
     for gradients, outcome in ((rows, Outcome.CONTRADICTED), (equal, Outcome.REPRODUCED), ([], Outcome.NOT_RUN)):
         assert judged(paper, [], equation, gradients=gradients)[0].outcome is outcome
+
+
+def test_silhouettes_are_those_of_the_measured_features(paper):
+    about = {"task": "cifar10_images", "size": 64}
+    values = {"ace_ode_net": 0.9, "ode_net": 0.2}
+    runs = [run for model in values for run in seeds(paper, model, 0.9, metric="test_accuracy", naive={}, **about)]
+    same = {"task": "cifar10_images", "paper_size": 64, "status": "measured", "settings": {}}
+    features = [
+        Features(model=run.model, seed=run.seed, silhouette=values[run.model] + 0.01 * run.seed, **same) for run in runs
+    ]
+    asked = claim(
+        subject="ace_ode_net", reference="ode_net", measurement="acenode_table5", metric="silhouette", **about
+    )
+    (verdict,) = judged(paper, [with_measured(run, features=features) for run in runs], asked)
+    assert verdict.outcome is Outcome.REPRODUCED and verdict.difference == pytest.approx(0.7)
 
 
 def with_losses(configuration, losses):
