@@ -218,7 +218,8 @@ def _beside_printed(verdict: Verdict) -> str:
     if printed is None or low is None or high is None or verdict.part or not verdict.outcome.of_the_paper:
         return ""
     where = "inside" if low <= printed <= high else "outside"
-    return f"The printed difference of these two, {effect_text(printed, None, None, verdict.decimals)}, is {where} the interval."
+    difference = effect_text(printed, None, None, verdict.decimals)
+    return f"The printed difference of these two, {difference}, is {where} the interval."
 
 
 def _verb(verdict: Verdict) -> str:
