@@ -26,8 +26,8 @@ UNLEARNED = "the model that is ahead is not shown to have learned"
 UNITS = {"one": "", "percent": " (points)"}
 NOTHING = "No picture is drawn: at this scale no two models that it compares both have a value."
 NOTE = (
-    "Right of 0 the first model is better. Exploratory: the intervals (95 %, over seeds or splits) are not adjusted for "
-    "their number, and nothing is decided. A model with momentum that ran with μ = 0 is not compared."
+    "Right of 0 the first model is better. Exploratory: the intervals (95 %, over seeds or splits) are not adjusted "
+    "for their number, and nothing is decided. A model with momentum that ran with μ = 0 is not compared."
 )
 
 
