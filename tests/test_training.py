@@ -665,6 +665,13 @@ def test_made_up_records_have_what_a_training_writes(workplace, call):
         assert set(written[part]) == set(made[part])
 
 
+def test_a_record_names_what_was_preloaded(workplace, call, monkeypatch):
+    """Such a library can let MKL choose other code (docs/install.md)."""
+    monkeypatch.setenv("LD_PRELOAD", "/nowhere/mkl_amd.so:other.so")
+    call(workplace.arguments())
+    assert RunFiles(workplace.run).record()["versions"]["preloaded"] == "mkl_amd.so, other.so"
+
+
 def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, call, monkeypatch):
     """It is gone before another of the run's files is replaced."""
     call(workplace.arguments())

@@ -6,6 +6,7 @@ leaves them empty, and no weights. Until then underway.json.
 import contextlib
 import io
 import json
+import os
 import platform
 import time
 import zipfile
@@ -103,8 +104,15 @@ def _record(
         "reported": reported,
         "iterations": history.iteration,
         "seconds": {"training": history.training_seconds, "evaluation": history.evaluation_seconds},
-        "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
+        "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__}
+        | preloaded(),
     }
+
+
+def preloaded() -> dict[str, str]:
+    """The libraries that the loader puts before torch's, whose arithmetic they can change; nothing without any."""
+    paths = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
+    return {"preloaded": ", ".join(Path(path).name for path in paths)} if paths else {}
 
 
 class UnderWayWriter:
