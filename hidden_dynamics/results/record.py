@@ -57,10 +57,6 @@ class RunRecord:
     """
 
     run: Run
-    task: str
-    model: str
-    paper_size: int | str | None
-    seed: int
     scale: str
     label: str
     task_title: str
@@ -123,7 +119,6 @@ class RunRecord:
             classical=baselines_of(record["naive"], fitted=True),
             test_set=record["test_set"] or {},
             files=files,
-            **{name: getattr(run, name) for name in ("task", "model", "paper_size", "seed")},
             **{name: record[name] for name in recorded},
             **{name: record.get(name) for name in ("split", "limits", "solver")},
             **{name: spec[name] for name in ("data", "variants", "hyperparameters", "training", "precision")},
@@ -132,6 +127,22 @@ class RunRecord:
     @property
     def case(self) -> Case:
         return self.run.case
+
+    @property
+    def task(self) -> str:
+        return self.run.task
+
+    @property
+    def model(self) -> str:
+        return self.run.model
+
+    @property
+    def paper_size(self) -> int | str | None:
+        return self.run.paper_size
+
+    @property
+    def seed(self) -> int:
+        return self.run.seed
 
     @property
     def metrics(self) -> Mapping[str, float]:
@@ -177,7 +188,7 @@ def line_of(record: RunRecord) -> dict[str, str]:
     for metric, scores in (*record.naive.items(), *record.classical.items()):
         naive.setdefault(metric, {}).update(scores)
     values = {
-        "directory": record.run.directory,
+        **{name: getattr(record.run, name) for name in ("task", "model", "paper_size", "seed", "directory")},
         **{name: getattr(reported, name) if reported else None for name in ("metric", "rule")},
         "reported": reported.value if reported else None,
         "reported_iteration": reported.iteration if reported else None,
