@@ -24,12 +24,15 @@ PICTURES = 3  # on the first screen
 
 
 def index_page(configuration: Configuration, root: Path, published: Files | None = None) -> str:
-    """The page of the configured scale, from what lies under `root`: its rendered tables and figures, verdicts and
-    summary of runs. A `UserError` where a result is missing, damaged, or does not fit the others.
+    """The page of the configured scale, from its rendered tables and figures, verdicts and summary of runs.
 
     Args:
+        root: where the results directory is.
         published: the files of a publication, by path, beside which the page will lie: it links to these alone, and
             shows their pictures. None: it will lie among the results, with the pictures in itself.
+
+    Raises:
+        UserError: a result is missing, damaged, or does not fit the others.
     """
     sections = [section_of(artifact, root, published) for artifact in in_order(configuration)]
     by_paper = itertools.groupby(sections, key=lambda section: section.artifact.paper)

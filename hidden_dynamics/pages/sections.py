@@ -68,8 +68,15 @@ def in_order(configuration: Configuration) -> list[Artifact]:
 
 
 def section_of(artifact: Artifact, root: Path, published: Files | None) -> Section:
-    """The section of an artifact, from the files that were drawn, and of a page that lies beside `published` files (see
-    `index_page`). A `UserError` where a rendered file is missing or damaged."""
+    """The section of an artifact, from the files that were drawn.
+
+    Args:
+        root: where the results directory is.
+        published: the files beside the page, by path; None: it has the pictures in itself.
+
+    Raises:
+        UserError: a rendered file is missing or damaged.
+    """
     replaced = stand_ins(artifact.configuration, dict.fromkeys(cell.task for cell in artifact.cases()))
     drawn = drawn_of(artifact, root)
     without = artifact.form == "table" or drawn.instead

@@ -31,8 +31,11 @@ PUT_BACK, THERE = "put back", "there already"
 
 
 class Publication:
-    """The publication in a directory; `entities` are those of its description by id, its files' paths among them, and
-    none where there is no description."""
+    """The publication in a directory.
+
+    Attributes:
+        entities: of its description by id, its files' paths among them; none where there is no description.
+    """
 
     def __init__(self, directory: Path):
         self.directory, path = directory, directory / METADATA
@@ -75,13 +78,18 @@ class Publication:
 
 
 def put_all_back(publication: Publication, root: Path, configuration: Configuration | None = None) -> dict[str, str]:
-    """Put runs back under `root` as finished runs, and then what was measured of their tasks; what is there already
-    stays. By id: `PUT_BACK`, `THERE`, or why a run is not put back ("of other code"). A `UserError` where a file of the
-    publication was altered, or is none; nothing is written then.
+    """Put runs back as finished runs, and then what was measured of their tasks; what is there already stays.
 
     Args:
+        root: where the results directory is.
         configuration: with which a run's specification and code must agree, and its data where they are prepared; None:
             all runs are put back, where the configuration that was published has them.
+
+    Returns:
+        By id: `PUT_BACK`, `THERE`, or why it is not put back ("of other code").
+
+    Raises:
+        UserError: a file of the publication was altered, or is none; nothing is written.
     """
     if not publication.under(RECORDS):
         text = f"{publication.directory} has no records of runs: it was published before they were kept."

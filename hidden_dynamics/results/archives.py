@@ -84,9 +84,15 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpacked(content: bytes, names: re.Pattern[str], archive: object = "") -> dict[str, bytes]:
-    """The files in an archive such as `packed` makes, which anybody may have made: its names are not believed. A
-    `UserError` about the file `archive` where it is no such archive, or has a member, the error's key, that is no file
-    with a name of `names`."""
+    """The files in an archive such as `packed` makes, which anybody may have made: its names are not believed.
+
+    Args:
+        names: what a file in it may be called.
+        archive: its own file, for messages.
+
+    Raises:
+        UserError: it is no such archive, or has a member, the error's key, that is no file of such a name.
+    """
     files = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(lzma.decompress(content)), mode="r:") as members:

@@ -56,8 +56,11 @@ class Panel(Protocol):
 
 
 def curves_of(evidence: Evidence, panel: Panel) -> list[Curve]:
-    """The curves of a panel, model after model; none of a model that never got a value. A `UserError` where a file of a
-    run is missing or damaged."""
+    """The curves of a panel, model after model; none of a model that never got a value.
+
+    Raises:
+        UserError: a file of a run is missing or damaged.
+    """
     by_model: dict[str, list[RunRecord]] = {}
     for run in evidence.on(panel.task, panel.size):
         by_model.setdefault(run.model, []).append(run)
@@ -123,10 +126,17 @@ def align(curves: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]:
 
 
 def triangular_moving_average(values: ArrayLike, window: int) -> NDArray:
-    """A curve, (points,), finite, smoothed with a triangular kernel of `window` points, renormalised where it hangs
-    over an end; 1 changes nothing. An even window has no middle point: it looks half a point further back than ahead.
+    """Smooth a curve with a triangular kernel of `window` points, renormalised where it hangs over an end.
 
     The smoothing of MomentumRNN's released plotting notebook (30 points for train losses, 10 epochs for test losses).
+
+    Args:
+        values: (points,), finite.
+        window: number of points under the triangle; 1 changes nothing. An even window has no middle point: it looks
+            half a point further back than ahead.
+
+    Returns:
+        (points,) float64.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.size == 0 or window == 1:
@@ -139,11 +149,17 @@ def triangular_moving_average(values: ArrayLike, window: int) -> NDArray:
 
 
 def thin(x: ArrayLike, count: int) -> NDArray:
-    """Ascending indices of at most `count` points, 2 or more, that draw a long curve well on a linear and on a
-    logarithmic axis, of its x, (points,), ascending: all where it has no more.
+    """Indices of at most `count` points that draw a long curve well on a linear and on a logarithmic axis.
 
     Half of them are evenly spaced in x, half in its logarithm, so that the start keeps its detail; first and last
     are kept.
+
+    Args:
+        x: (points,), ascending.
+        count: the most points to keep, 2 or more.
+
+    Returns:
+        ascending indices into x, at most `count`; all of them where x has no more points than that.
     """
     x = np.asarray(x, dtype=np.float64)
     if x.size <= count:

@@ -38,9 +38,16 @@ class Evidence:
         floors: Mapping[str, str] | None = None,
         inputs: Mapping[str, str] | None = None,
     ) -> Self:
-        """The evidence in files, relative to `root`: of runs; of a task's classical baselines, by task (`floors`); of
-        measurements, by "costs", "features", "maps" and "jacobian" (`inputs`). A `UserError` where one is missing,
-        damaged, or of something else than is configured."""
+        """The evidence in the files of runs and measurements.
+
+        Args:
+            root: what all paths are relative to.
+            floors: the file of a task's classical baselines, by task.
+            inputs: the files of measurements: "costs", "features", "maps", "jacobian".
+
+        Raises:
+            UserError: a file is missing, damaged, or of something else than is configured.
+        """
         inputs = inputs or {}
         scores = {task: read_typed(root / path, Floor) for task, path in (floors or {}).items()}
         features = read_typed(root / inputs["features"], Features) if "features" in inputs else []

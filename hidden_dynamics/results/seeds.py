@@ -19,7 +19,11 @@ TWICE = 2.0
 
 
 def mean_and_std(values: Iterable[float]) -> tuple[float, float]:
-    """Mean and sample standard deviation (ddof = 1), as the papers' ± is meant; nan for one value, both for none."""
+    """Mean and sample standard deviation (ddof = 1), as the papers' ± is meant.
+
+    Returns:
+        (mean, std); std is nan for one value, both are nan for none.
+    """
     values = np.asarray(list(values), dtype=np.float64)
     mean = float(values.mean()) if values.size else float("nan")
     std = float(values.std(ddof=1)) if values.size > 1 else float("nan")
@@ -51,8 +55,11 @@ def mean_band(values: ArrayLike, resampled: float = 0.0) -> tuple[NDArray, NDArr
 
 
 def best(baselines: Baselines, metric: str, sign: int) -> tuple[str, float] | None:
-    """The name and the score of the best baseline of a metric, whose `sign` is 1 where higher is better, else -1; None
-    where there is none."""
+    """The name and the score of the best baseline of a metric; None where there is none.
+
+    Args:
+        sign: 1 where higher is better, else -1.
+    """
     return max(baselines.get(metric, {}).items(), key=lambda item: sign * item[1], default=None)
 
 

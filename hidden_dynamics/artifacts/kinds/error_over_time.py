@@ -79,10 +79,15 @@ def draw(artifact: ErrorOverTime, evidence: Evidence) -> "sheet.Page":
 
 
 def errors_of(answers: Sequence[Arrays], factor: float) -> tuple[NDArray, NDArray]:
-    """Where bins are drawn, (bins,), and the mean squared errors of runs in them, (runs, bins), by `factor` in the unit
-    that is shown: nan without entries, or where one is not finite.
+    """The mean squared errors of runs in the bins that they recorded, or else in bins for their targets.
 
-    They are the bins that the runs recorded, or else bins for their targets; one without an entry of any is left out.
+    Bins in which no run has an entry are left out.
+
+    Args:
+        factor: to the unit that is shown.
+
+    Returns:
+        Where the bins are drawn (bins,), and the means (runs, bins): nan without entries, or where one is not finite.
     """
     if "error_time" in answers[0]:
         edges = answers[0]["error_time"]
@@ -180,9 +185,14 @@ def draw_over_rows(ax: "sheet.Axes", by_row: Mapping[str, tuple[NDArray, NDArray
 
 
 def blocks(arrays: Arrays) -> tuple[NDArray, NDArray]:
-    """The paper's figure: row number 4 i, and the mean over block i of 4 rows and all D features, (blocks,) float64
-    each; nan where an error is not finite. What was not observed counts as an error of 0, and the rows left over after
-    the last whole block are left out, as in the released paper_plotting.py."""
+    """The paper's figure: row number 4 i, and the mean over block i of 4 rows and all D features.
+
+    What was not observed counts as an error of 0, and the rows left over after the last whole block are left out, as in
+    the released paper_plotting.py.
+
+    Returns:
+        (blocks,) float64 each; a mean is nan where an error is not finite.
+    """
     squares = np.where(arrays["mask"], squares_of(arrays), 0.0)
     count = len(squares) // BLOCK
     means = squares[: BLOCK * count].reshape(count, BLOCK * squares.shape[1]).mean(axis=1)
