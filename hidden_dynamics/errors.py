@@ -1,9 +1,11 @@
 """Errors that a user can act on: one message that says what was found, what was expected and what to do."""
 
+import errno
 import gc
 import sys
 from collections.abc import Callable
 
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 NEUTRAL = "how a mistake is worded changes no result"
 
 
@@ -57,9 +59,7 @@ def run_main(main: Callable[[], int | None]) -> None:
         print(f"error: {error}", file=sys.stderr)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        print(
-            f"error: {error.strerror or error}{where}. Check that the disk has room and can be written.",
-            file=sys.stderr,
-        )
+        remedy = " Check that the disk has room and can be written." if error.errno in DISK else ""
+        print(f"error: {error.strerror or error}{where}.{remedy}", file=sys.stderr)
     gc.freeze()
     sys.exit(code)

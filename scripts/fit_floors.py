@@ -20,7 +20,8 @@ import scipy
 import sklearn
 import torch
 
-from hidden_dynamics.configuration import Configuration, known, load, parse_settings
+from hidden_dynamics.configuration import Configuration, load, parse_settings
+from hidden_dynamics.configuration.runs import check_is_run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.floors import COLUMNS, code_of, runs_of
@@ -45,7 +46,7 @@ def main() -> None:
     devices.set_arithmetic(1, "fp32")
     fitted: dict[str, list[Fitted]] = {}
     for task in given.task:
-        known(task, configuration.tasks, "task", "--task")
+        check_is_run(configuration, task)
         rows = list(rows_of(configuration, task, given.seed, fitted))
         write_rows(given.output or configuration.paths.measured("floors", task), COLUMNS, rows)
 

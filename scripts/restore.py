@@ -40,6 +40,8 @@ def main() -> None:
     given = options.parse_args()
     publication = Publication(given.publication)
     if given.draw:
+        if given.config or given.root != Path():
+            raise UserError("--draw takes the publication's own settings: leave out --config and --root", key="--draw")
         if given.draw.exists():
             raise UserError(f"{given.draw} is there: name a directory that is not.", file=given.draw)
         put_all_back(publication, given.draw)

@@ -35,7 +35,7 @@ from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.training.interruption import obeyed
 
 TRAIN = [sys.executable, str(Path(__file__).with_name("train.py"))]
-STOPPED = (128 + signal.SIGTERM, -signal.SIGTERM)  # the codes of a training that was asked to stop, or at its start
+STOPPED = (128 + signal.SIGTERM, -signal.SIGTERM)  # of a training asked to stop: within its loop; before or after it
 
 
 def main() -> int:
@@ -58,7 +58,7 @@ def main() -> int:
     before = checkpoints(given)
     trainings = Trainings(commands, given.at_once)
     code = trainings.run(time.monotonic() + left - margin(left) if left is not None else None)
-    if job is None or not trainings.out_of_time or code not in (0, *STOPPED):
+    if job is None or not trainings.out_of_time or code not in STOPPED:
         return code if code >= 0 else 128 - code
     if checkpoints(given) == before:
         print("error: nothing was trained within this time limit: ask for a longer one (time_limit).", file=sys.stderr)

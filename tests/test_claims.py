@@ -141,6 +141,8 @@ def test_an_id_stands_once_in_a_paper_and_twelve_are_the_most(tmp_path):
         {"task": "no_task"},
         {"subject": "no_model"},
         {"control": "no_model"},
+        {"subject": "resnet"},  # of no task of pixels
+        {"size": 129},
         {"metric": "no_metric"},
         {"measurement": "momentumrnn_table99"},
     ],

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from conftest import refused
 from judged import SPREAD, claim, judged, judged_of, seeds, under, written
 from made import change_record, floor, gradients_of
@@ -15,6 +16,7 @@ from hidden_dynamics.papers.claims import Iteration, Paper, PaperClaims
 from hidden_dynamics.results.evidence import Evidence, with_measured
 from hidden_dynamics.results.measured import Features
 from hidden_dynamics.results.run_files import ITEMS
+from hidden_dynamics.tasks.items import of_classes
 
 
 @pytest.fixture
@@ -160,6 +162,9 @@ def test_the_first_part_of_the_schedule_answers_for_its_course_and_for_claims_of
     later, final = claim(kind="faster", metric=None, by_epoch=3), claim()
     outcomes = [judged(short, runs, asked)[0].outcome for asked in (course, part, later, final)]
     assert outcomes == [Outcome.AGREES, Outcome.REPRODUCED, Outcome.AGREES, Outcome.NOT_RUN]
+    (verdict,) = judged(short, runs, part)  # which is not the whole claim
+    assert verdict.sentence.startswith("By epoch 2: MomentumLSTM ") and " is faster than LSTM " in verdict.sentence
+    assert Outcome.REPRODUCED.sentence not in verdict.sentence
 
 
 # --------------------------------------------------------------------------------------------------------- Evaluations
@@ -188,10 +193,15 @@ def test_the_loss_at_an_iteration_is_the_mean_of_the_last_before_it(paper):
         model: [[9.0] * 50 + [level + seed / 10] * 150 + [7.0] * 50 for seed in range(5)]
         for model, level in levels.items()
     }
-    runs = with_losses(paper, losses)
-    (verdict,) = judged(paper, runs, claim(metric="train_loss", at=Iteration(iteration=200)))
+    asked = claim(metric="train_loss", at=Iteration(iteration=200))
+    (verdict,) = judged(paper, with_losses(paper, losses), asked)
     assert (verdict.subject_mean, verdict.difference) == (pytest.approx(1.2), pytest.approx(-1.0))
     assert verdict.outcome is Outcome.REPRODUCED  # held to the naive baseline by the accuracy that they report
+    runs = with_losses(paper, losses)
+    runs[0] = replace(runs[0], status="diverged", iterations=5)
+    (verdict,) = judged(paper, runs, asked)  # of the loss in the others, which have 10
+    assert (verdict.part, verdict.outcome) == ("by iteration 10", Outcome.INCONCLUSIVE)
+    assert "not told apart" not in verdict.sentence and verdict.p < 0.01
 
 
 def test_where_training_ends_before_its_schedule_the_last_evaluation_counts(short):
@@ -298,6 +308,12 @@ def test_a_seed_that_alone_decides_makes_a_verdict_less_robust(paper):
     assert "reproduced (without seed 4)" in verdict.differing
 
 
+def test_an_analysis_without_a_test_is_none(paper):
+    """Of three seeds none can be left out."""
+    (verdict,) = judged(paper, two(paper, 99.0, 98.0, spread=[-0.1, 0.0, 0.1]))
+    assert (verdict.analyses, verdict.robust) == (1, 1.0)  # the other adjustment
+
+
 def test_a_seed_that_is_a_block_is_compared_with_itself(configured, tmp_path):
     """Seeds of one permutation each differ by far more than the models do."""
     variants = {"default": "published", "permutation": "released"}
@@ -390,13 +406,16 @@ def test_verdicts_are_read_as_they_were_written(tmp_path, paper):
 
 
 def with_items(paper, wrong, **extra):
-    """Runs on a test set of 400 images, with the wrong answers of each model and seed: (5, 400), true or false."""
+    """Runs on a test set of images, with the wrong answers of each model and seed: (5, images), true or false.
+
+    `extra` are further arrays, by "<iteration>.<name>".
+    """
     runs = []
     for model, own in wrong.items():
         ends = [[1 - float(seed.mean())] for seed in own]
         for run, seed in zip(written(paper, model, ends), own, strict=True):
-            arrays = {"class": seed.astype(np.uint8), "loss": np.where(seed, 3.0, 0.1).astype(np.float16)} | extra
-            np.savez(run.files.directory / ITEMS, **{f"10.{name}": array for name, array in arrays.items()})
+            arrays = {"10.class": seed.astype(np.uint8), "10.loss": np.where(seed, 3.0, 0.1).astype(np.float16)}
+            np.savez(run.files.directory / ITEMS, **arrays | extra)
             change_record(run.files, ITEMS)
             runs.append(run)
     return runs
@@ -436,13 +455,52 @@ def test_the_interval_over_items_is_wider_than_that_over_seeds(paper):
 def test_without_items_or_where_they_do_not_give_what_was_measured_there_is_none(paper, courses):
     assert judged(paper, courses)[0].items_low is None
     wrong = {model: np.random.default_rng(4).random((5, 400)) > 0.9 for model in ("momentum_lstm", "lstm")}
-    coarse = with_items(paper, wrong, loss=np.full(400, 0.1, np.float16))
+    coarse = with_items(paper, wrong, **{"10.loss": np.full(400, 0.1, np.float16)})
     assert judged(paper, coarse)[0].items_low is None
+
+
+@pytest.mark.parametrize(
+    "kept, enough",
+    [(("10.class", "10.loss", "20.class"), True), (("10.class", "10.loss"), False), (("10.class", "20.class"), False)],
+    ids=["the last one's losses do not fit", "a run that was trained longer", "of 26,032 images"],
+)
+def test_the_evaluation_that_counts_needs_its_classes_and_the_losses_of_any(short, kept, enough):
+    random, runs = np.random.default_rng(5), []
+    for model, level in (("momentum_lstm", 0.93), ("lstm", 0.9)):
+        wrong = random.random((5, 400)) > level
+        for run, own in zip(written(short, model, [[0.99, 1 - seed.mean()] for seed in wrong]), wrong, strict=True):
+            arrays = {
+                "10.class": np.zeros(400, np.uint8),
+                "10.loss": np.full(400, 0.1),
+                "20.class": own.astype(np.uint8),
+            }
+            np.savez(run.files.directory / ITEMS, **{name: arrays[name] for name in kept})
+            change_record(run.files, ITEMS)
+            runs.append(run)
+    (verdict,) = judged(short, runs, claim(by_epoch=2))
+    assert verdict.part == "by epoch 2" and (verdict.items_low is not None) is enough
 
 
 def test_the_true_class_is_that_of_the_run_that_is_surest():
     kept = [
-        {"class": np.array([1, 2]), "loss": np.array([0.1, 2.0])},
-        {"class": np.array([3, 4]), "loss": np.array([3.0, 0.2])},
+        {"class": np.array([1, 2, 5]), "loss": np.array([0.1, 2.0, 2.2])},
+        {"class": np.array([3, 4, 6]), "loss": np.array([3.0, 0.2, 2.1])},
     ]
-    assert right(kept).tolist() == [[1, 0], [0, 1]]
+    classes = np.stack([items["class"] for items in kept])
+    for measured, last in ((0.5, 1), (1 / 3, 0)):  # as often as they are right: in the last item one of both, or none
+        assert right(classes, kept, measured).tolist() == [[1, 0, 0], [0, 1, last]]
+
+
+def test_of_items_whose_losses_tell_most_nearly_all_are_known():
+    """Ten classifiers that share most of their noise, and so get the same images wrong."""
+    random = np.random.default_rng(6)
+    labels = random.integers(0, 10, 5000)
+    common = 3 * np.eye(10)[labels] + random.normal(size=(5000, 10))
+    logits = 2.75 * (common + 0.3 * random.normal(size=(10, 5000, 10)))
+    kept = [of_classes(torch.from_numpy(each), torch.from_numpy(labels)) for each in logits]
+    classes = np.stack([items["class"] for items in kept])
+    truth = classes == labels
+    assert 0.8 < truth.mean() < 0.95
+    found = right(classes, kept, truth.mean())
+    assert np.allclose(found.mean(axis=1), truth.mean(axis=1), rtol=0.005)
+    assert (found == truth).mean() > 0.985

@@ -9,6 +9,7 @@ from conftest import MISSING, refused
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import loading, merge, parse_settings
+from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 
@@ -18,6 +19,7 @@ SCALES, DATASETS, METRICS, VARIANTS, ARTIFACTS = (
 )
 FILES = [SETTINGS, TASKS, MODELS, SCALES, DATASETS, METRICS, VARIANTS, ARTIFACTS]
 MNIST_TRAINING, TABLE16, OF_LSTM = "overrides.tasks.mnist.training", "momentumrnn_table16", "mnist.models.lstm.variants"
+BY_SIZE = "mnist.models.lstm.by_size"
 
 
 def mnist(entry):
@@ -40,6 +42,10 @@ BAD = [
     (SETTINGS, "leave_out", "svhn", "leave_out", "leave_out='[svhn]'"),
     (SETTINGS, "only", ["physionet_relased"], "only", "Did you mean 'physionet_released'"),
     (SETTINGS, "only", ["mnist/lstm/182"], "only: mnist/lstm", "Did you mean '128'"),
+    (SETTINGS, "only", ["mnist/"], "only", "empty part"),
+    (SETTINGS, "only", ["mnist//128"], "only", "empty part"),
+    (TASKS, BY_SIZE, {129: {}}, BY_SIZE, "129 is none of"),
+    (TASKS, BY_SIZE, {"128": {}}, BY_SIZE, "'128' is none of"),
     (SETTINGS, "variants", {"default": "relased"}, "variants.default", "'released'"),
     (SETTINGS, "variants", {"forget_fill": "released"}, "variants.forget_fill", "Known: published, once"),
     (SETTINGS, "overrides", {"task": {}}, "overrides", "Did you mean 'tasks'"),
@@ -73,6 +79,10 @@ BAD = [
     (VARIANTS, "mine", {"about": "", "published": {"text": ""}}, "mine", "another value"),
     (VARIANTS, "series_folds.published.blocks", False, "series_folds.published", "blocks: true"),
     (ARTIFACTS, "momentumrnn_table1.tasks", ["mnst"], "momentumrnn_table1", "Did you mean 'mnist'"),
+    (ARTIFACTS, "momentumrnn_table1.rows.0.tasks", ["mnst"], "momentumrnn_table1.rows", "Did you mean 'mnist'"),
+    (ARTIFACTS, "acenode_solver.models", ["nope"], "acenode_solver", "unknown model 'nope'"),
+    (ARTIFACTS, "acenode_solver.tasks", ["nope"], "acenode_solver", "unknown task 'nope'"),
+    (ARTIFACTS, "acenode_silhouettes1.task", "nope", "acenode_silhouettes1", "unknown task 'nope'"),
     (ARTIFACTS, "momentumrnn_table1.kind", "table", "momentumrnn_table1.kind", "results_table"),
     (ARTIFACTS, "acenode_table7.metrics", ["test_auc", "test_acu"], "acenode_table7", "Did you mean 'test_auc'"),
     (ARTIFACTS, "plot", {"kind": "curves"}, "plot", "match pattern"),
@@ -218,7 +228,7 @@ def test_a_number_with_an_exponent_and_no_point_is_one_everywhere(project, text,
     assert parse_settings(json.dumps(given))["overrides"]["tasks"]["mnist"]["hyperparameters"] == {"mu": value}
 
 
-@pytest.mark.parametrize("title", ["MNIST: small", "[unclosed", "none", "2020-01-01", "1 000"])
+@pytest.mark.parametrize("title", ["MNIST: small", "[unclosed", "none", "2020-01-01", "2020-13-45", "0x_", "1 000"])
 def test_text_that_only_looks_like_yaml_stays_text(configured, title):
     assert configured(overrides={"tasks": {"mnist": {"title": title}}}).tasks["mnist"].title == title
 
@@ -251,10 +261,21 @@ def test_a_grid_makes_the_sizes_and_cannot_stand_beside_them(project):
         project.load()
 
 
+def test_a_text_is_no_truth_value_where_a_file_has_it(project):
+    project.set(MODELS, "neural_ode_vae.hyperparameters", {"mask": "false"})
+    with refused(file=MODELS, key="neural_ode_vae.hyperparameters.mask"):
+        check_runs(project.load(only=["ushcn"]))
+
+
 def test_a_key_that_stands_twice_is_refused_and_merging_is_not(tmp_path):
     file = tmp_path / "x.yaml"
     file.write_text("a: &a {b: 1}\nc: {<<: *a, b: 2}\nd: {<<: *a}\n")
     assert configurations.read_yaml(file) == {"a": {"b": 1}, "c": {"b": 2}, "d": {"b": 1}}
+    file.write_text("a: &a {x: 1}\ntop: {deep: {b: &b {<<: *a, x: 2}}}\nc: {<<: *b}\n")  # b is merged before it is made
+    assert configurations.read_yaml(file) == {"a": {"x": 1}, "top": {"deep": {"b": {"x": 2}}}, "c": {"x": 2}}
+    file.write_text("a: 2020-13-45")
+    with refused(file=file):
+        configurations.read_yaml(file)
     file.write_text("a: 1\nb: 2\na: 3\n")
     with refused("'a' stands twice.*line 3"):
         configurations.read_yaml(file)

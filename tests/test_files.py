@@ -68,7 +68,8 @@ def test_the_exit_code_is_what_main_returns(ended, result, code):
             OSError(28, "No space left on device", "/some/file"),
             "error: No space left on device (/some/file). Check that the disk has room and can be written.\n",
         ),
-        (OSError("odd"), "error: odd. Check that the disk has room and can be written.\n"),
+        (FileNotFoundError(2, "No such file or directory", "a.csv"), "error: No such file or directory (a.csv).\n"),
+        (OSError("odd"), "error: odd.\n"),
     ],
 )
 def test_what_a_user_can_mend_becomes_one_line_and_exit_code_1(ended, error, message):

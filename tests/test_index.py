@@ -191,10 +191,11 @@ def test_the_sentence_of_a_question_counts_the_sides_of_its_comparisons(configur
     artifact = artifact_named(configured(scale="demo"), "momentumrnn_momentum")
     path = tmp_path / artifact.configuration.paths.figure(artifact.name, "csv")
     path.parent.mkdir(parents=True)
-    path.write_text("low,high\n1,2\n3,4\n5,6\n-2,-1\n-1,1\n,\n", encoding="utf-8")
+    learned = [f"{ends},False\n" for ends in ("1,2", "3,4", "5,6", "-2,-1", "-1,1", ",")]
+    path.write_text("".join(["low,high,unlearned\n", *learned, "7,8,True\n"]), encoding="utf-8")
     section: Any = SimpleNamespace(artifact=artifact)
     said = sentence(section, tmp_path)
-    assert [int(number) for number in re.findall(r"\d+", said)] == [6, 3, 1]
+    assert [int(number) for number in re.findall(r"\d+", said)] == [5, 7, 3, 1]
 
 
 def test_the_first_pictures_are_those_of_questions():

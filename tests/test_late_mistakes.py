@@ -15,7 +15,7 @@ from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.constructors import arguments_of, line_of
 
 HYPERPARAMETERS = {  # of a model on a task, values that are refused
-    "mnist/momentum_lstm": {"muu": [0.6], "mu": ["x", 1.5, None], "s": [-1.0]},
+    "mnist/momentum_lstm": {"muu": [0.6], "mu": ["x", True, 1.5, None], "s": [-1.0]},
     "mnist/adam_lstm": {"beta": [1.0], "eps": [0]},
     "mnist/lstm": {
         **{"mu": [0.6], "hidden_size": [-1, 10**12, "many"], "forget_bias": ["x"], "forget_fill": ["twice"]},
@@ -64,6 +64,12 @@ def test_what_a_job_would_refuse_is_refused_before_the_first(configured, monkeyp
         value = {part: value}
     with refused(file="config.yaml", key=f"overrides.tasks.{task}.{named}"):
         check_runs(configured(overrides={"tasks": {task: value}}, only=[task]))
+
+
+def test_what_a_variant_decides_is_refused_of_one_size_too(configured):
+    own = {"by_size": {128: {"hyperparameters": {"phase": 0}}}}
+    with refused(file="config.yaml", key="overrides.tasks.pmnist.models.sr_lstm.hyperparameters.phase"):
+        check_runs(configured(overrides={"tasks": {"pmnist": {"models": {"sr_lstm": own}}}}, only=["pmnist"]))
 
 
 # Of a user's own: what is not known is passed over, and nothing is refused for that.

@@ -1,6 +1,7 @@
 """Datasets that the user leaves out: their tasks have no runs, and what shows them says so by name."""
 
 import pytest
+from conftest import refused
 from drawn import FigureRuns, artifact_at, panels_of
 from made import evidence_of
 
@@ -8,6 +9,7 @@ from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.artifacts.configured import configured as digest
 from hidden_dynamics.artifacts.notes import chosen_notes
 from hidden_dynamics.configuration.checks import check_runs
+from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, runs_on
 
 WITHOUT = {"leave_out": ["svhn"]}
@@ -18,6 +20,12 @@ def test_a_task_that_is_left_out_has_no_runs(configured):
     everything, without = configured(scale="evening"), configured(scale="evening", **WITHOUT)
     assert [run for run in all_runs(everything) if run.task != "svhn_images"] == all_runs(without)
     assert all_runs(configured(scale="demo", **WITHOUT)) == all_runs(configured(scale="demo"))  # digits in its place
+
+
+def test_a_task_that_is_left_out_is_not_done_by_a_script_either(configured):
+    without = configured(scale="evening", **WITHOUT)
+    with refused(file="config.yaml", key="svhn_images"):
+        TrainingJobs(without, "svhn_images").chosen(None, None)
 
 
 def test_only_the_tasks_that_are_chosen_have_runs(configured):

@@ -27,7 +27,7 @@ from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.publication.publishing import publication, publish
 from hidden_dynamics.results.archives import unpacked
 
-TEXT = re.compile(r"\.(md|csv|json|yaml|html)$|^Snakefile$")
+TEXT = re.compile(r"\.(md|csv|json|yaml|html)$")
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +56,14 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
     floored = {task for one in load_artifacts(published.configuration).values() for task in one.floors()}
     floored |= {*tasks_of_claims(published.configuration)}
     assert set(files) - drawn == {
-        *("README.md", "index.html", "findings.md", "Snakefile", "ro-crate-metadata.json"),
+        *("README.md", "index.html", "findings.md", "ro-crate-metadata.json"),
         *("verdicts.csv", "runs.csv", "statistics.csv", "comparisons.csv"),
         *(f"costs/{COSTS}.csv", f"features/{IMAGES}.csv", f"features/{IMAGES}.npz", f"jacobian/{JACOBIAN}.csv"),
         *(f"floors/{task}.csv" for task in floored),
         *(f"records/{name}.tar.xz" for name in {*tasks, "configuration"}),
     }
     links = {link for link in re.findall(r"\]\(([^)]+)\)", files["README.md"].decode())}
-    others = {path for path in files if "/" not in path} - {"README.md", "Snakefile"}
+    others = {path for path in files if "/" not in path} - {"README.md"}
     assert links == {path for path in drawn if path.endswith(".md")} | others
 
 

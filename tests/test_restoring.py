@@ -102,8 +102,14 @@ def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(pub
         assert f"Code: commit {COMMIT[:10]}." in (tmp_path / f"redrawn/results/demo/tables/{name}.md").read_text()
     again = ended(restore.main, published.directory, "--draw", tmp_path / "redrawn")
     assert again.code == 1 and "redrawn is there" in again.err
-    (tmp_path / METADATA).write_text("{}")  # a directory without records
-    assert ended(restore.main, tmp_path, "--draw", tmp_path / "not drawn").code == 1
+    # No description, a damaged one, one without files, or without records.
+    nothing = [None, "{}", '{"@graph": []}', '{"@graph": [{"@id": "README.md"}]}']
+    for description in nothing:
+        if description:
+            (tmp_path / METADATA).write_text(description)
+        assert ended(restore.main, tmp_path, "--draw", tmp_path / "not drawn").code == 1
+    for given in (["--config", "{}"], ["--root", tmp_path]):
+        assert ended(restore.main, published.directory, "--draw", tmp_path / "not drawn", *given).code == 1
     assert not (tmp_path / "not drawn").exists()
 
 

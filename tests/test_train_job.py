@@ -136,7 +136,7 @@ import os, pathlib, signal, sys, time
 file = pathlib.Path("results/demo/runs/adding/lstm-n32/seed0/checkpoint.pt")
 def stop(*given):
     file.write_text(os.environ["STATE"])
-    sys.exit(143)
+    sys.exit(0 if os.environ["STATE"] == "done" else 143)
 signal.signal(signal.SIGTERM, stop)
 pathlib.Path("at_work").touch()
 time.sleep(600)
@@ -151,7 +151,7 @@ sys.exit(train_job.main())
 """
 
 
-@pytest.mark.parametrize("state", ["new", "old"])
+@pytest.mark.parametrize("state", ["new", "old", "done"])
 def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands, tmp_path, state):
     checkpoint = tmp_path / "results/demo/runs/adding/lstm-n32/seed0/checkpoint.pt"
     checkpoint.parent.mkdir(parents=True)
@@ -165,6 +165,8 @@ def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands,
     if state == "new":
         assert done.returncode == 143 and "job 17 is queued again" in done.stdout, done.stderr
         assert (tmp_path / "asked").read_text() == "requeue 17\n"
+    elif state == "done":  # just then
+        assert done.returncode == 0 and not (tmp_path / "asked").exists()
     else:
         assert done.returncode == 1 and "nothing was trained within this time limit" in done.stderr
         assert not (tmp_path / "asked").exists()

@@ -24,9 +24,12 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a file differs")
     check = parser.parse_args().check
     schema, readme = Settings.model_json_schema(), ROOT / "config/README.md"
+    written, count = TABLE.subn(table(schema).replace("\\", r"\\"), readme.read_text(encoding="utf-8"))
+    if count != 1:
+        raise UserError(f"{readme} has no table under the heading that {__file__} looks for.", file=readme)
     files = {
         ROOT / "config/schema.json": json.dumps(schema, indent=2) + "\n",
-        readme: TABLE.sub(table(schema).replace("\\", r"\\"), readme.read_text(encoding="utf-8")),
+        readme: written,
     }
     for path, content in files.items():
         if not check:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from hidden_dynamics.configuration import Configuration, Entry, known, mistake
+from hidden_dynamics.configuration import Configuration, Entry, known, listed, mistake
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
 from hidden_dynamics.configuration.runs import Case, Run, extra_cases, resolve_seeds
 from hidden_dynamics.configuration.schema import Size
@@ -141,6 +141,10 @@ class Artifact(ABC):
 
     def check(self, where: str) -> None:
         """Hold the names in its settings, which stand at `where`, to what is configured."""
+        for what, names in (("task", self.configuration.tasks), ("model", self.configuration.models)):
+            for key in (what, f"{what}s"):
+                for name in listed(getattr(self.settings, key, None)):
+                    known(name, names, what, where)
         for task in self.tasks():
             known(task, self.configuration.tasks, "task", where)
         for cell in self.shown():

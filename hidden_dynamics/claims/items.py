@@ -28,21 +28,21 @@ ARRAYS = {
 
 
 def over_items(configuration: Configuration, result: Result, entry: ClaimEntry, at: At) -> tuple[float, float] | None:
-    """The 95 % interval of the subject's mean less the reference's over seeds and test items; None where a run kept no
-    items, seeds have test sets of their own, the metric is no mean over items, or the items do not give what the runs
-    measured (`right`)."""
+    """The 95 % interval of the subject's mean less the reference's over seeds and test items; None where a run has not
+    kept what that takes, seeds have test sets of their own, the metric is no mean over items, or the items do not give
+    what the runs measured (`right`)."""
     metric, estimate = entry.shown_metric, result.estimate
     if entry.kind != "better" or metric not in ARRAYS or estimate is None or at not in ("reported", "last"):
         return None
     runs = [run for side in result.shown for seed in side.by_seed for run in side.runs if run.seed == seed]
     if any(side.overlap for side in result.sides) or not all((run.files.directory / ITEMS).is_file() for run in runs):
         return None
-    kept = [_items(run, at == "last") for run in runs]
-    share, weight = ARRAYS[metric]
-    shares = right(kept) if share == "class" else np.stack([items[share].astype(np.float64) for items in kept])
-    weights = np.stack([items[weight].astype(np.float64) for items in kept]) if weight else np.ones_like(shares)
     factor = configuration.metrics[metric].factor
     measured = np.array([value for side in result.shown for value in side.by_seed.values()]) / factor
+    arrays = _arrays(runs, *ARRAYS[metric], last=at == "last", measured=float(measured.mean()))
+    if arrays is None:
+        return None
+    shares, weights = arrays
     if not np.allclose(shares.sum(axis=1) / weights.sum(axis=1), measured, rtol=NEAR, atol=0):
         return None
     parts = [slice(0, len(result.shown[0].by_seed)), slice(len(result.shown[0].by_seed), None)]
@@ -50,22 +50,39 @@ def over_items(configuration: Configuration, result: Result, entry: ClaimEntry, 
     return Estimate(estimate.value, factor * error, estimate.degrees).interval(LEVEL)
 
 
-def _items(run: RunRecord, last: bool) -> Items:
-    """A run's items at the evaluation that counts."""
-    kept = run.files.items()
-    return kept[max(kept) if last or run.reported is None else run.reported.iteration]
+def _arrays(
+    runs: Sequence[RunRecord], share: str, weight: str, last: bool, measured: float
+) -> tuple[NDArray, NDArray] | None:
+    """Shares and weights of the evaluation that counts, each (runs, n); None where a run has not kept them."""
+    kept = [run.files.items() for run in runs]
+    ends = [run.iterations if last or run.reported is None else run.reported.iteration for run in runs]
+    counted = [items.get(end, {}) for items, end in zip(kept, ends, strict=True)]
+    with_losses = [items for evaluations in kept for items in evaluations.values() if "loss" in items]
+    if any(name and name not in items for items in counted for name in (share, weight)):
+        return None
+    if share == "class" and not with_losses:
+        return None
+    shares = np.stack([items[share] for items in counted])
+    shares = right(shares, with_losses, measured) if share == "class" else shares.astype(np.float64)
+    return shares, np.stack([items[weight] for items in counted]).astype(np.float64) if weight else np.ones_like(shares)
 
 
-def right(kept: Sequence[Items]) -> NDArray:
-    """Whether each run's class for each item is right: (runs, n), 0 or 1.
+def right(classes: NDArray, kept: Sequence[Items], measured: float) -> NDArray:
+    """Whether each class, (runs, n), is right: 0 or 1.
 
-    The true class is not kept, but the loss is: minus the logarithm of its probability. The class of the run with the
-    lowest loss is taken to be true, as it is where that probability is above a half. Networks that are seldom right are
-    counted right too often.
+    The true class is not kept, but losses are: minus the logarithm of its probability. The class whose loss is the
+    lowest of all that are kept is taken to be true, but where no run is right. Such items have the highest of these
+    losses, and as many are held for such as make the share of what is right `measured`, the mean over the runs.
+
+    Args:
+        kept: the classes and losses, (n,) each, of evaluations of these runs.
     """
-    classes, losses = (np.stack([items[name] for items in kept]) for name in ("class", "loss"))
-    truth = np.take_along_axis(classes, losses.argmin(axis=0)[None], axis=0)
-    return (classes == truth).astype(np.float64)
+    others, losses = (np.stack([items[name] for items in kept]) for name in ("class", "loss"))
+    hits = classes == np.take_along_axis(others, losses.argmin(axis=0)[None], axis=0)
+    surest_first = losses.min(axis=0).argsort(kind="stable")
+    total = hits[:, surest_first].sum(axis=0).cumsum()
+    hits[:, surest_first[np.searchsorted(total, round(measured * classes.size)) + 1 :]] = False
+    return hits.astype(np.float64)
 
 
 def bootstrap_error(sides: Sequence[tuple[NDArray, NDArray]], paired: bool) -> float:

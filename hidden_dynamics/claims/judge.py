@@ -54,7 +54,7 @@ class Judged:
 
 
 def verdicts(evidence: Evidence) -> list[Verdict]:
-    """A verdict on each headline claim, paper after paper; the claims of a paper are one family."""
+    """A verdict on each headline claim, paper after paper; a paper’s tests marked † are one family."""
     rows: list[Verdict] = []
     for paper, content in load_claims().items():
         standings = [standing_of(evidence, entry) for entry in content.claims]
@@ -137,6 +137,8 @@ def _evaluation(standing: Standing, analysis: Analysis) -> At:
 
 
 def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> tuple[Outcome, str]:
+    """The outcome and its reason (docs/claims.md): first whether there is a number, then the gate, p, failed runs, and
+    what bars a verdict. `p_adjusted` is None outside the family."""
     entry, supports, ahead = standing.entry, result.supports, result.ahead
     official = not standing.deviations and (entry.dagger or entry.kind in EXACT)
     undecided = Outcome.INCONCLUSIVE if official else Outcome.OPEN
@@ -197,7 +199,7 @@ def _sensitivity(
 
 def _applies(claim: Judged, other: Judged, analysis: Analysis) -> bool:
     sides, others = claim.result.sides, other.result.sides
-    if claim.result.p is None or claim.standing.reason:
+    if claim.result.p is None or other.result.p is None or claim.standing.reason:
         return False
     if analysis.other_test:
         return claim.result.tests > 1
@@ -234,7 +236,7 @@ def _verdict(evidence: Evidence, paper: str, judged: Judged, sensitivity: Mappin
     agreeing = by_outcome.pop(judged.outcome, [])
     columns["robust"] = len(agreeing) / len(sensitivity) if sensitivity else None
     columns["differing"] = "; ".join(f"{outcome.value} ({', '.join(names)})" for outcome, names in by_outcome.items())
-    lengths = [run.iterations for side in result.sides for run in side.runs]
+    lengths = [run.iterations for side in result.sides for run in side.runs if run.seed in side.by_seed]
     iteration = min([entry.at.iteration, *lengths]) if isinstance(entry.at, Iteration) else None
     columns["part"] = part_of(standing.part, iteration)
     verdict = Verdict(paper=paper, deviations=standing.deviations, analyses=len(sensitivity), **columns)

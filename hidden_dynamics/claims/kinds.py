@@ -108,8 +108,8 @@ def compared(
     shown = tuple(of_shared_seeds(sides)) if blocks else sides
     result = Result(sides=sides, shown=shown, cases=pair, tests=len(tests))
     if few := [side for side in shown if len(side.by_seed) < FEWEST]:
-        numbers = "; ".join(f"n = {len(side.by_seed)} for {side.label}" for side in few)
-        return replace(result, reason=f"{numbers}: fewer than {FEWEST} seeds are not tested")
+        numbers = ", ".join(f"n = {len(side.by_seed)} for {side.label}" for side in few)
+        return replace(result, reason=f"fewer than {FEWEST} seeds are not tested: {numbers}")
     if not tests:
         return replace(result, reason="no spread between seeds: nothing to test with")
     test, estimate = tests[-1 if analysis.other_test else 0]
@@ -193,7 +193,7 @@ def _gated(evidence: Evidence, case: Case, metric: str, values: Values) -> Value
 
 
 def best_of(evidence: Evidence, entry: ClaimEntry, cases: Sequence[Case], at: At) -> Case:
-    """The case whose mean is the best; of one without a number the last."""
+    """The case with the best mean, of those with a number; the first where none has one."""
     if len(cases) == 1:
         return cases[0]
     sides = {case: values_at(evidence, entry, case, at) for case in cases}

@@ -50,7 +50,7 @@ class Verdict(BaseModel):
         difference, low, high: the subject's mean less the reference's, in the metric's unit, with its 95 % interval
             over seeds; of `faster` the ratio of iterations.
         items_low, items_high: the same interval over seeds and test items.
-        control_difference: the subject's mean less that of a model with its scale and no momentum.
+        control_difference: the subject's mean less that of a model with its scale and no momentum, or no attention.
         p_adjusted: Holm's, over the `tests` of the paper's family that were begun.
         robust: the share of `analyses` that have the same outcome; `differing` are the others, with theirs.
     """

@@ -20,10 +20,11 @@ from hidden_dynamics.results.seeds import FEWEST, LEVEL, best_classical, mean_an
 UNITS = {"percent": "points", "one": ""}
 RATIO_DECIMALS = 2
 COPIED = ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
+FOR, AGAINST = (Outcome.REPRODUCED, Outcome.AGREES), (Outcome.CONTRADICTED, Outcome.DISAGREES)
+UNDECIDED = Outcome.INCONCLUSIVE, Outcome.OPEN
 VERBS = {
-    **dict.fromkeys((Outcome.REPRODUCED, Outcome.AGREES), "is better than"),
-    **dict.fromkeys((Outcome.CONTRADICTED, Outcome.DISAGREES), "is worse than"),
-    **dict.fromkeys((Outcome.INCONCLUSIVE, Outcome.OPEN), "is not told apart from"),
+    "better": {**dict.fromkeys(FOR, "is better than"), **dict.fromkeys(AGAINST, "is worse than")},
+    "faster": {**dict.fromkeys(FOR, "is faster than"), **dict.fromkeys(AGAINST, "is slower than")},
 }
 
 
@@ -111,9 +112,11 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
     if best is None:
         return columns
     name, scores = best
-    behind = [side.label for side in result.sides if _gain(side, scores) < 0]
-    some = f"{in_sentence(behind)} behind in the mean" if behind else "both ahead in the mean"
-    who = "both behind in the mean" if len(behind) == len(result.sides) else some
+    gains = {side.label: _gain(side, scores) for side in result.sides if side.by_seed}
+    behind = [label for label, gain in gains.items() if gain < 0]
+    all_known = len(gains) == len(result.sides)
+    names = "both" if len(behind) == len(result.sides) else in_sentence(behind)
+    who = f"{names} behind in the mean" if behind else "both ahead in the mean" if all_known else ""
     mean = _plain(float(np.mean([*scores.values()])))
     difference = _difference_from(result.sides[0], scores, metric.decimals, _unit(configuration, entry))
     return columns | {"classical": "; ".join(filter(None, (f"{name} {mean}", difference, who)))}
@@ -223,8 +226,9 @@ def _beside_printed(verdict: Verdict) -> str:
 
 
 def _verb(verdict: Verdict) -> str:
-    """How the subject of a claim that it is better stands to the reference; "" where nothing is said of that."""
-    return VERBS.get(verdict.outcome, "") if verdict.kind == "better" else ""
+    """How the subject of a claim stands to the reference; "" where nothing is said of that."""
+    undecided = verdict.kind in VERBS and verdict.outcome in UNDECIDED and not verdict.reason
+    return "is not told apart from" if undecided else VERBS.get(verdict.kind, {}).get(verdict.outcome, "")
 
 
 def _means(verdict: Verdict) -> str:
@@ -237,11 +241,11 @@ def _means(verdict: Verdict) -> str:
     p = "" if verdict.p is None else f", p = {_plain(verdict.p, 2)}"
     adjusted = "" if verdict.p_adjusted is None else f" (Holm: {_plain(verdict.p_adjusted, 2)})"
     compared = f" {_verb(verdict) or 'against'} ".join(sides)
-    return f"{compared}{' iterations' * ratio}{p}{adjusted}"
+    return f"{compared}{' (iterations)' * ratio}{p}{adjusted}"
 
 
 def _plain(value: float, digits: int = 4) -> str:
-    """So many significant digits, without an exponent below a million."""
+    """So many significant digits, without an exponent from 0.0001 to a million."""
     return f"{float(f'{value:.{digits}g}'):.6g}"
 
 

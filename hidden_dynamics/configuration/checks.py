@@ -39,7 +39,7 @@ def _check(configuration: Configuration, run: Run, part: str, given: Mapping[str
             text = f"unknown.{closest(name, taken)} {run.model} on {run.task} takes {', '.join(taken) or 'none'}."
             raise _refused(configuration, run, key, text)
         try:
-            typed(taken[name], value, "", key)
+            typed(taken[name], value, "", key, strict=True)
         except UserError as error:
             text = str(error).removeprefix(f": {error.key}: ")
             raise _refused(configuration, run, error.key, text) from None
@@ -50,7 +50,9 @@ def _check_overruled(configuration: Configuration, run: Run) -> None:
     variants, of_task = configuration.variants, configuration.settings.overrides.tasks.get(run.task) or {}
     of_model = of_task.get("models", {}).get(run.model, {})
     for part in ("hyperparameters", "settings", "training"):
-        chosen = merge(of_task.get(part, {}), of_model.get(part, {}) if part != "settings" else {})
+        of_size = of_model.get("by_size", {}).get(run.paper_size, {})
+        chosen = of_task.get(part, {})
+        chosen = merge(chosen, of_model.get(part, {}), of_size.get(part, {})) if part != "settings" else chosen
         for variant, value in run.spec["variants"].items() if chosen else ():
             effect = variants[variant].values[value].given().get(part, {})
             for name in chosen.keys() & effect.keys():

@@ -47,7 +47,7 @@ def read_yaml(path: Path) -> Any:
         return yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except FileNotFoundError:
         raise UserError(f"{path} is missing; if it belongs to the project, restore it with git.", file=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # the latter of text that is not UTF-8, and of a day that is none
         raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}", file=path) from None
 
 
@@ -57,14 +57,21 @@ _YamlLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class _Loader(_YamlLoader):
     """Refuses a key that stands twice in one mapping, of which YAML would keep the last without a word."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+    def __init__(self, stream: str):
+        super().__init__(stream)
+        self.flattened: set[int] = set()
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Merge what `<<` names into the node: its keys then stand before the node's own, and may stand twice."""
         seen = set()
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+        own = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key in own if id(node) not in self.flattened else ():
             if (key.tag, key.value) in seen:
                 text = f"the key '{key.value}' stands twice"
                 raise yaml.constructor.ConstructorError(None, None, text, key.start_mark)
             seen.add((key.tag, key.value))
-        return super().construct_mapping(node, deep)
+        self.flattened.add(id(node))
+        super().flatten_mapping(node)
 
 
 # YAML 1.1 takes 1e-3 for text: it wants 1.0e-3. Here it is the number; such text is quoted where YAML is written.
@@ -73,11 +80,12 @@ for _each in (_Loader, yaml.SafeDumper):
     _each.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+.0123456789"))
 
 
-def typed(kind: type[Typed], content: object, origin: str, key: str = "") -> Typed:
+def typed(kind: type[Typed], content: object, origin: str, key: str = "", strict: bool | None = None) -> Typed:
     """`content` as a typed entry, or as a type such as dict[str, Entry]; a `UserError` names the first mistake by the
-    file, `origin`, and below `key`, the place of the content there."""
+    file, `origin`, and below `key`, the place of the content there. `strict`: a text is no number, nor a truth value;
+    entries are so anyway."""
     try:
-        return _adapter(kind).validate_python(content)
+        return _adapter(kind).validate_python(content, strict=strict)
     except ValidationError as error:
         raise _explained(error, content, origin, key) from None
 
@@ -177,6 +185,6 @@ def _scalar(value: object) -> Any:
     """The number, truth value or null that a text is in YAML; itself where it is none of them."""
     try:
         parsed = yaml.load(value, _Loader) if isinstance(value, str) and value else value
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError):
         return value
     return parsed if isinstance(parsed, int | float | None) else value

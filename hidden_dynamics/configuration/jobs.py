@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.configuration.loading import Configuration
-from hidden_dynamics.configuration.runs import FAILURES, Run, find, runs_on
+from hidden_dynamics.configuration.runs import FAILURES, Run, check_is_run, find, runs_on
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class TrainingJobs:
         return list(dict.fromkeys(sized_model for sized_model, _ in self._runs))
 
     def chosen(self, models: list[str] | None, seeds: list[int] | None) -> tuple[list[str], list[int]]:
-        """The given models and seeds; all of the task's models, the configured seeds, where none are given."""
+        """The given models and seeds; all of the task's models, the configured seeds, where none are given; a
+        `UserError` where there is no such task, or it is left out."""
+        check_is_run(self.configuration, self.task)
         return models or self.sized_models, seeds or self.configuration.seeds_of(self.task)
 
     @cached_property

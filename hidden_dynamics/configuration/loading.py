@@ -172,7 +172,7 @@ class Configuration:
 
     @functools.cached_property
     def resolved(self) -> dict[Any, Any]:
-        """The runs that hidden_dynamics.configuration.runs has resolved, by cell and seed."""
+        """The runs that hidden_dynamics.configuration.runs has resolved, by case and seed."""
         return {}
 
 
@@ -288,6 +288,11 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, schema.Task], origin: str) 
                     text = "all models of a task have the same data: expected it among the task's variants."
                     raise mistake(f"{within}{name}.models.{model}.variants.{variant}", text)
             _check_sizes(name, task, model, entry, within)
+            papers = parts["tasks"][name].models.get(model, entry).run_sizes  # of which a user may run some
+            for size in entry.by_size:
+                if size not in (*entry.run_sizes, *papers):  # as "128" is not 128
+                    text = f"{size!r} is none of the model's sizes, {papers}."
+                    raise mistake(f"{within}{name}.models.{model}.by_size", text)
             for training in filter(None, [entry.training, *(of.training for of in entry.by_size.values())]):
                 file, _, key = f"{within}{name}.models.{model}.training".partition(": ")
                 typed(schema.Training, merge(task.training.given(), training), file, key)
@@ -330,7 +335,10 @@ def _check_names(c: Configuration) -> None:
             known(name, c.datasets, "dataset", f"config.yaml: {key}")
     for name in c.settings.device if isinstance(c.settings.device, dict) else ():
         known(name, ["default", *c.tasks, *c.datasets], "task or dataset", f"config.yaml: device.{name}")
-    for task, model, size in ((*name.split("/", 2), "", "")[:3] for name in c.settings.only):
+    for parts in (name.split("/", 2) for name in c.settings.only):
+        if not all(parts):
+            raise mistake("config.yaml: only", f"{'/'.join(parts)} has an empty part: expected task/model/size.")
+        task, model, size = (*parts, "", "")[:3]
         models = c.tasks[known(task, c.tasks, "task", "config.yaml: only")].models
         if model:
             known(model, models, "model", f"config.yaml: only: {task}")

@@ -196,9 +196,16 @@ def _resolved(configuration: Configuration, case: Case, seeds: Iterable[int]) ->
     ]
 
 
+def check_is_run(configuration: Configuration, task: str) -> None:
+    """A `UserError` where there is no such task, or it is left out."""
+    known(task, configuration.tasks, "task", "the configured tasks")
+    if task in configuration.left_out:
+        raise UserError(f"the task {task} is left out, by leave_out or only in config.yaml", "config.yaml", task)
+
+
 def find(configuration: Configuration, task: str, sized_model: str, seed: int) -> Run:
     """The run in the directory `<task>/<sized model>/seed<seed>`; a seed need not be configured."""
-    known(task, configuration.tasks, "task", "the configured tasks")
+    check_is_run(configuration, task)
     candidates = {run.sized_model: run for run in runs_on(configuration, task, [seed])}
     return candidates[known(sized_model, candidates, "model", f"task {task} at scale {configuration.scale_name}")]
 

@@ -185,11 +185,15 @@ class Report(Entry):
 
 
 class Averaging(Entry):
+    """NT-ASGD: begins once `metric` is above its best of all but the last `nonmonotone` evaluations."""
+
     metric: str
     nonmonotone: Whole
 
 
 class Rates(Entry):
+    """Factors on the learning rates; `drops` and `until` in epochs (hidden_dynamics.tasks.schedule.Schedule)."""
+
     drops: list[Whole] | None = None
     factor: Positive | None = None
     scale: Positive | None = None
@@ -305,7 +309,7 @@ class Effect(Entry):
 
     Attributes:
         data: settings with which a task's data are prepared: all models of a task have the same.
-        blocks: data differ from seed to seed, so that runs are comparable within a seed only; in no specification.
+        blocks: data differ from seed to seed, so that runs are comparable within a seed only; no specification has it.
         resampled: where a seed's data are a random part of the same data, examples tested over examples trained on,
             n_test / n_train: what blocks share makes their mean less sure than as many blocks of data of their own.
     """

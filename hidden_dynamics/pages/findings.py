@@ -81,7 +81,7 @@ def exploratory_sentence(configuration: Configuration, root: Path) -> str:
     q = [float(row["q"]) for row in rows if row["q"]]
     clear = sum(value < FALSE for value in q)
     return (
-        f"{len(rows)} rows of tables are compared with their baselines, {len(q)} by a test: {clear} have q < {FALSE}, "
+        f"{len(rows)} comparisons of tables and figures, {len(q)} by a test: {clear} have q < {FALSE}, "
         f"at most {100 * FALSE:g} % of these are expected to be false. None is a verdict."
     )
 

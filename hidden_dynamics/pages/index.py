@@ -65,9 +65,12 @@ def sentence(section: Section, root: Path) -> str:
     if section.artifact.settings.kind != "forest":
         return ""
     rows = read_rows(root / section.artifact.configuration.paths.figure(section.artifact.name, "csv"))
-    tested = [(float(row["low"]), float(row["high"])) for row in rows if row["low"]]
-    better, worse = sum(low > 0 for low, _ in tested), sum(high < 0 for _, high in tested)
-    return f"Of {len(rows)} comparisons the first model is better in {better}, worse in {worse}; the others allow both."
+    learned = [row for row in rows if row["low"] and row["unlearned"] == "False"]
+    better, worse = sum(float(row["low"]) > 0 for row in learned), sum(float(row["high"]) < 0 for row in learned)
+    return (
+        f"{len(learned)} of {len(rows)} comparisons have an interval, and a leader that has learned: in {better} the "
+        f"first model is better, in {worse} worse; the others allow both."
+    )
 
 
 def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, Any]:

@@ -197,3 +197,6 @@ def check(configuration: Configuration) -> None:
         ]
         for what, name, names in named:
             known(name, names, what, origin)
+        for case in entry.cases:
+            of_task = known(case.model, tasks[case.task].models, f"model of {case.task}", origin)
+            known(case.size, map(str, tasks[case.task].models[of_task].run_sizes), f"size of {case.model}", origin)

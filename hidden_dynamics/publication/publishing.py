@@ -39,7 +39,7 @@ RUN_COLUMNS = ("run", *(column for column in COLUMNS if column not in LEFT_OUT),
 
 def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     """The content of every file by its path, the description of them all last; `root` is where the results directory
-    is. A `UserError` where a result is missing or damaged."""
+    is. A `UserError` where a run is missing or damaged."""
     paths = configuration.paths
     runs = {run.run.id: run for run in Evidence.read(configuration, all_runs(configuration), root).runs}
     records = {name: files_of_run(root / run.run.directory) for name, run in runs.items()}
@@ -58,7 +58,6 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         **{"/".join(Path(path).parts[-2:]): _measured(root / path, configuration) for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
         CONFIGURATION: packed(_configuration(configuration)),
-        "Snakefile": (ROOT / "Snakefile").read_bytes(),
     }
     files["index.html"] = index_page(configuration, root, files).encode()
     ended = max((root / run.run.directory / RECORD).stat().st_mtime for run in runs.values())
@@ -96,7 +95,7 @@ def _drawn(artifact: Artifact, root: Path) -> dict[str, bytes]:
     if not drawn_of(artifact, root).instead:
         files[f"figures/{name}.png"] = reduced(root / paths.figure(name, "png"), WIDTH, COLOURS)
         files[f"figures/{name}.csv"] = (root / paths.figure(name, "csv")).read_bytes()
-    return {place: content for place, content in files.items() if content}
+    return files
 
 
 def reduced(path: Path, width: int, colours: int) -> bytes:

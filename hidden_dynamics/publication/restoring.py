@@ -35,14 +35,19 @@ class Publication:
 
     Attributes:
         entities: of its description by id, its files' paths among them; none where there is no description.
+
+    Raises:
+        UserError: its description is damaged.
     """
 
     def __init__(self, directory: Path):
         self.directory, path = directory, directory / METADATA
         try:
             self.entities: Mapping[str, Any] = {str(one["@id"]): one for one in json.loads(path.read_bytes())["@graph"]}
-        except (OSError, ValueError, KeyError, TypeError):
+        except FileNotFoundError:
             self.entities = {}
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{path} is damaged: restore it with git.", file=path) from None
 
     def read(self, path: str) -> bytes:
         """A `UserError` where the file is missing, or is not what was published."""
@@ -91,6 +96,9 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
     Raises:
         UserError: a file of the publication was altered, or is none; nothing is written.
     """
+    if not publication.entities:
+        text = f"{publication.directory} is no publication: it has no {METADATA}."
+        raise UserError(text, file=publication.directory)
     if not publication.under(RECORDS):
         text = f"{publication.directory} has no records of runs: it was published before they were kept."
         raise UserError(text, file=publication.directory)

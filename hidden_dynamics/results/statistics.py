@@ -44,6 +44,7 @@ class Statistics:
 
 
 def over_seeds(configuration: Configuration, runs: Sequence[RunRecord], metric: str) -> Statistics:
+    """The statistics of a metric over the runs of one case."""
     metrics = configuration.metrics[metric]
     finished = [run for run in runs if run.status == "finished"]
     values = [run.value(metric) * metrics.factor for run in finished]

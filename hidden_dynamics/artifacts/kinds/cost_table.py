@@ -82,6 +82,8 @@ def check(artifact: MeasuredCosts, evidence: Evidence) -> None:
     """A `UserError` where a process has not one row for each model and quantity, as those of a publication with fewer
     models."""
     measured = Counter((row.process, row.model, row.quantity) for row in evidence.costs)
+    if not measured:
+        raise artifact.wrong_input("costs", "it has no process")
     processes, models = dict.fromkeys(row.process for row in evidence.costs), [case.model for case in artifact.cases()]
     for process, model, quantity in itertools.product(processes, models, (*TIMES, *MEMORIES)):
         if measured[process, model, quantity] != 1:

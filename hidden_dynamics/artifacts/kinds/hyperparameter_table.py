@@ -9,7 +9,7 @@ import numpy as np
 from hidden_dynamics.artifacts.base import REQUIRED, Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import chosen_notes, title_of, variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table
-from hidden_dynamics.configuration import Case, Run, known, resolve
+from hidden_dynamics.configuration import Case, Run, resolve
 from hidden_dynamics.configuration.entries import flat
 from hidden_dynamics.configuration.schema import Names
 from hidden_dynamics.configuration.spec import Spec
@@ -45,12 +45,6 @@ class HyperparameterTable(Artifact):
     settings: Settings
     form = "table"
     origin = "The numbers are the configuration's (config/tasks.yaml, config/models.yaml, the scale)."
-
-    def check(self, where: str) -> None:
-        for model in self.settings.models:
-            known(model, self.configuration.models, "model", where)
-        for task in self.settings.tasks or ():
-            known(task, self.configuration.tasks, "task", where)
 
     def configured(self) -> list[Case]:
         """The paper's models on their tasks; grids and runs repeated for their gradients are not the paper's."""
