@@ -337,7 +337,9 @@ OUT_OF_RANGE = [
         for name in ("ACE", "ACE-GRU-ODE-Bayes, fc")
         for wrong in ({"weight": -1.0}, {"norm": 3}, {"of": "logits"})
     ),
-    *(("Latent-ODE", wrong) for wrong in ({"samples": 0}, {"augmented": -1})),
+    *(("Latent-ODE", wrong) for wrong in ({"samples": 0}, {"augmented": -1}, {"generative_layers": 0})),
+    *(("GRU-ODE-Bayes", wrong) for wrong in ({"augmented": -1}, {"prep": 0})),
+    *((name, {"units": 0}) for name in ("ODE-RNN", "RNN GRU-D")),
     ("Poisson", {"augmented": 5}),
     ("ODE-RNN", {"classifier": "deep", "labels": "rows"}),
 ]
@@ -350,6 +352,15 @@ OUT_OF_RANGE = [
 def test_a_value_out_of_its_range_is_refused_by_its_name(name, options):
     with pytest.raises(ValueError, match=next(iter(options))):
         made(name, **options)
+
+
+@pytest.mark.parametrize("labels", [None, "series", "rows"])
+def test_labels_of_another_kind_are_refused(labels):
+    network, rows = made("Latent-ODE", labels=labels), whole(ROWS)
+    for others in {"series", "rows"} - {labels}:
+        batch = batch_for("Latent-ODE", rows, labels=others)
+        with pytest.raises(ValueError, match="labels"):
+            network.loss(network(batch), batch)
 
 
 @pytest.mark.parametrize("name", RECONSTRUCTING)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 
 import numpy as np
+import pytest
+from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,6 +41,13 @@ def test_eleven_activities_are_seven_classes():
     }
     released = dict(zip(ACTIVITIES, arrays["lowest"].tolist(), strict=True))
     assert released == dict(zip(ACTIVITIES, arrays["labels"].tolist(), strict=True)) | {UNREAD: -1}
+
+
+@pytest.mark.filterwarnings("ignore:Constructing a Categorical")
+@pytest.mark.parametrize("wrong", [{"tag": "999"}, {"activity": "running"}])
+def test_an_unknown_tag_or_activity_is_refused_with_its_line(wrong):
+    with refused(file=human_activity.FILE, key="line 2"):
+        read(report(0), report(1, **wrong), report(2))
 
 
 def plainly(lines: list[str]) -> tuple[list[int], list[dict[str, list[list[float]]]], list[list[int]]]:

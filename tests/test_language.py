@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.language_model import LanguageModel
-from hidden_dynamics.models.recurrent.lstm import LSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM, MomentumLSTM
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks.language import LanguageModelling, columns
@@ -97,6 +97,14 @@ def test_initial_weights(initialisation):
             assert layer.bias_ih_l0.sum() == layer.bias_hh_l0.sum() == n
 
 
+@pytest.mark.parametrize("initialisation", ["uniform", "orthogonal"])
+def test_a_learned_filter_starts_as_it_is_given(initialisation):
+    given = {"hidden_size": 5, "embedding_size": 4, "layers": 1, "initialisation": initialisation}
+    network = LanguageModel(TASK, MomentumLSTM, mu=0.9, s=0.1, learn=True, **given)
+    logit, log = network.layers[0].filter.free.tolist()
+    assert (1 / (1 + math.exp(-logit)), math.exp(log)) == pytest.approx((0.9, 0.1))
+
+
 @pytest.mark.parametrize(
     ("options", "error", "complaint"),
     [
@@ -104,6 +112,8 @@ def test_initial_weights(initialisation):
         ({"layers": 0}, ValueError, "layers must be at least 1"),
         ({"dropouts": {"weight": 1.0}}, ValueError, r"must lie in \[0, 1\)"),
         ({"dropouts": {"wieght": 0.5}}, TypeError, "wieght"),
+        ({"num_layers": 2}, ValueError, "num_layers"),
+        *(({name: True}, ValueError, name) for name in ("bidirectional", "batch_first")),
     ],
 )
 def test_impossible_arguments_are_refused(options, error, complaint):

@@ -19,7 +19,7 @@ HYPERPARAMETERS = {  # of a model on a task, values that are refused
     "mnist/adam_lstm": {"beta": [1.0], "eps": [0]},
     "mnist/lstm": {
         **{"mu": [0.6], "hidden_size": [-1, 10**12, "many"], "forget_bias": ["x"], "forget_fill": ["twice"]},
-        **{"readout": ["kaimin"], "backend": ["fast"]},
+        **{"readout": ["kaimin"], "backend": ["fast"], "batch_first": [True], "bidirectional": [False]},
     },
     "mnist/sr_lstm": {"restart": [1.5, 0, float("nan")]},
     "pmnist_dtriv/dtriv": {"initialisation": [3]},

@@ -14,6 +14,7 @@ from hidden_dynamics.models import ragged
 from hidden_dynamics.models.momentum.filters import Momentum
 from hidden_dynamics.models.ragged import run_ragged, segments, valid_steps
 from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 
 descending = st.lists(st.integers(1, 12), min_size=1, max_size=7).map(lambda lengths: sorted(lengths, reverse=True))
@@ -98,6 +99,18 @@ def test_a_network_of_the_last_step_takes_no_lengths():
     assert network(noise(8, 3, D)).shape == (3, 4)
     with pytest.raises(ValueError, match="every step"):
         network(noise(8, 3, D), torch.tensor([8, 5, 3]))
+
+
+@pytest.mark.parametrize("core", [LSTM, DTRIV])
+def test_the_last_state_is_that_of_the_last_layer(core):
+    network, x = RecurrentNetwork(LAST_STEP, core, hidden_size=N, num_layers=2).double(), noise(8, 3, D)
+    assert torch.equal(network(x), network.readout(network.core(x)[0][-1]))
+
+
+@pytest.mark.parametrize("option", ["batch_first", "bidirectional"])
+def test_a_core_that_reads_otherwise_is_refused(option):
+    with pytest.raises(ValueError, match=option):
+        RecurrentNetwork(LAST_STEP, LSTM, hidden_size=N, **{option: True})
 
 
 def names(network, parameters):

@@ -266,7 +266,11 @@ def test_device_and_type(name):
         torch.manual_seed(0)
         model.reset_parameters()
     assert all(map(torch.equal, usual.parameters(), placed.parameters()))
-    assert torch.isfinite(usual(torch.rand(STEPS, BATCH, D))[0]).all()
+    x = torch.rand(STEPS, BATCH, D)
+    assert torch.equal(usual(x)[0], placed(x)[0]) and torch.isfinite(placed(x)[0]).all()
+    empty = cls(D, N, 2, bidirectional=True, device="meta", **given)
+    empty.load_state_dict(usual.state_dict(), assign=True)
+    assert torch.equal(usual(x)[0], empty(x)[0])
 
 
 @every_core
@@ -276,6 +280,8 @@ def test_under_autocast_in_its_own_type(name):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         h, end = model(x)
         again, _ = model(x.bfloat16(), end)
+        of_list = model(x, [*end][: model.own])[0]
+        assert torch.equal(of_list, model(x, tuple(end)[: model.own])[0])
     again.sum().backward()
     assert torch.equal(h, model(x)[0])
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())

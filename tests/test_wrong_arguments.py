@@ -40,11 +40,11 @@ NUMBERS = {
     "phase": (lambda v: hd.Nesterov(1.0, 6, v), [NAN, 1.5, -1, None]),
     "forget_bias": (lambda v: hd.LSTM(1, 2, forget_bias=v), [NAN, math.inf, "1"]),
     "filter": (lambda v: hd.LSTM(1, 2, filter=v), [5, "momentum", nn.Identity(), hd.Adam]),
-    "bidirectional": (lambda v: hd.DTRIV(1, 2, bidirectional=v), [None, "yes", 0.5]),
+    "bidirectional": (lambda v: hd.DTRIV(1, 2, bidirectional=v), [None, "yes", 0.5, 2]),
     "K": (lambda v: hd.DTRIV(1, 2, K=v), [0, -1, 1.5, True, "many", None]),
     "initialisation": (lambda v: hd.DTRIV(1, 2, initialisation=v), ["identity"]),
     "backend": (lambda v: hd.LSTM(1, 2, backend=v), ["fast", None]),
-    "times": (lambda v: at_times(torch.tensor(v)), [[0.0, 0.5, 0.5], [1.0, 0.5], []]),
+    "times": (lambda v: at_times(torch.tensor(v)), [[0.0, 0.5, 0.5], [1.0, 0.5], [0.0, math.inf], []]),
     "method": (hd.Solver, ["dopri6", None]),
     "rtol": (lambda v: hd.Solver(rtol=v), [0.0, -1e-3, NAN]),
     "atol": (lambda v: hd.Solver(atol=v), [0.0, NAN]),
@@ -57,7 +57,8 @@ NUMBERS = {
     "units": (lambda v: hd.LatentODE(task_of(), 2, units=v), [0]),
     "chosen": (lambda v: hd.batch_of(ROWS, v), [[True, False], [-1], [0.5], ["0"], [2], 0, [[0]], [NAN], [None]]),
     "mask": (lambda v: hd.Observations(**SEEN | {"mask": torch.tensor([[1], [v]])}), [2, 0.5, -1, NAN, math.inf]),
-    "series": (lambda v: hd.Observations(**SEEN | {"series": torch.tensor([0, v])}), [2, -1]),
+    "series": (lambda v: hd.Observations(**SEEN | {"series": torch.tensor([0, v])}), [2, -1, 0]),
+    "offsets": (lambda v: hd.Observations(**SEEN | {"offsets": torch.tensor(v)}), [[], [0, 3], [0, 1, 2]]),
 }
 
 
@@ -65,6 +66,18 @@ NUMBERS = {
 def test_a_value_out_of_its_range_or_of_another_type_is_refused_by_name(name, value):
     with pytest.raises((ValueError, TypeError), match=rf"\b{name}\b"):
         NUMBERS[name][0](value)
+
+
+def test_rows_are_of_states_with_a_dimension_of_series():
+    integral = hd.Integral(of_state(torch.sin), hd.Solver(adjoint=False))
+    with pytest.raises(ValueError, match=r"\(K, N, d\)"):
+        integral.of_rows(noise(4, 3), torch.tensor([0.0, 1.0]), torch.tensor([0, 1, 2]), torch.tensor([0, 1]))
+
+
+def test_a_mask_may_be_a_bool():
+    batches = [hd.Observations(**SEEN | {"mask": SEEN["mask"].to(kind)}) for kind in (torch.float32, torch.bool)]
+    assert batches[0].mask.dtype == batches[1].mask.dtype == SEEN["values"].dtype
+    assert torch.equal(*(each.mask for each in batches))
 
 
 def test_a_step_size_is_for_fixed_steps_and_a_shortest_step_for_adaptive_ones():

@@ -12,6 +12,8 @@ from hidden_dynamics.configuration.loading import Configuration
 from hidden_dynamics.configuration.runs import Run, all_runs
 from hidden_dynamics.errors import UserError
 
+LAYOUT = ("batch_first", "bidirectional")  # arguments of cores that read their input otherwise than tasks give it
+
 
 def check_runs(configuration: Configuration) -> None:
     """Refuse the first run that its classes would refuse, or that has a setting which nothing reads: a `UserError` with
@@ -21,7 +23,7 @@ def check_runs(configuration: Configuration) -> None:
         spec, task = run.spec, line_of(run.classes["task_class"])
         taken = arguments_of(line_of(run.classes["network"]), line_of(run.classes.get("core", "")))
         if taken and "hidden_size" in taken:
-            taken = taken | {"hidden_size": schema.Units}
+            taken = {name: kind for name, kind in taken.items() if name not in LAYOUT} | {"hidden_size": schema.Units}
         _check(configuration, run, "hyperparameters", spec["hyperparameters"], taken)
         constructor = method(task, "__init__")
         _check(configuration, run, "settings", spec["task_settings"], constructor and settings_of(constructor[0]))

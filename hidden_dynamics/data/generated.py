@@ -94,8 +94,8 @@ class Series(Entry):
         tick, end: times are multiples of the one up to the other.
         share: of the features that are observed in a row, beside one.
         kinds: of a row, each of which holds for so many rows on average as `lasting` says; None: for the whole series.
-        labels: "died", of each series, those of one kind; or "rows", the kind of each row, of which some are unread; of
-            those that die there are descriptors, which may be -1.
+        labels: "died", of each series, those of one kind, where the first five features are descriptors, some of them
+            -1; or "rows", the kind of each row, of which some are unread.
     """
 
     series: Whole

@@ -23,6 +23,7 @@ import numpy as np
 
 from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data.ragged import ragged
+from hidden_dynamics.errors import UserError
 
 FILE = "ConfLongDemo_JSI.txt"
 # In the order of Latent-ODE, as are the classes.
@@ -75,6 +76,10 @@ def parse(content: bytes) -> dict[str, np.ndarray]:
             "activity": pd.CategoricalDtype(list(ACTIVITIES)),
         },
     )
+    unknown = np.flatnonzero((table["tag"].cat.codes < 0) | (table["activity"].cat.codes < 0))
+    if unknown.size:
+        line = f"line {unknown[0] + 1}"
+        raise UserError(f"{FILE}: {line} has a tag or an activity that is not known", FILE, line)
     names = table["sequence"].cat.categories
     numbers = np.array([100 * (ord(name[0]) - ord("A") + 1) + int(name[1:]) for name in names])
     since = table["stamp"] - table.groupby("sequence", observed=True)["stamp"].transform("min")

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.models.choices import whole
 from hidden_dynamics.models.continuous.co_evolving import CoEvolving, Penalty, TrainedInTurn, penalty_of
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, group_norm
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
@@ -92,6 +93,8 @@ class ImageNetwork(nn.Module):
 
     def __init__(self, task: ImageTask, hidden_size: int, padding: int, augmented: int = 0):
         super().__init__()
+        whole("hidden_size", hidden_size)
+        whole("augmented", augmented, 0)
         self.stem = stem(task.channels, hidden_size, padding)
         self.head = Head(hidden_size + augmented, task.classes)
 

@@ -82,11 +82,11 @@ class LanguageModel(nn.Module):
         initialisation: "uniform" draws all weights and biases of a layer within 1/sqrt(N), torch's default and
             AWD-LSTM's; "orthogonal" leaves the core's own.
         carry_filter: whether a segment continues the filters, as it does h and c, or starts them anew.
-        options: of the core: those of its filter, `forget_bias`, ...
+        options: of the core: those of its filter; and of "orthogonal" `forget_bias`, ...
 
     Raises:
         TypeError: the core is no LSTM.
-        ValueError: an argument is out of its range.
+        ValueError: an argument is out of its range, or a layer is not one of one direction that reads (T, batch, d).
     """
 
     def __init__(
@@ -111,11 +111,14 @@ class LanguageModel(nn.Module):
         self.bias = nn.Parameter(torch.zeros(task.vocabulary_size))
         if not all(isinstance(layer, LSTM) for layer in self.layers):
             raise TypeError("a language model drops weights of LSTMs: its core must derive from recurrent.LSTM")
+        layers_of = cast(Iterable[LSTM], self.layers)
+        if any(layer.num_layers > 1 or layer.bidirectional or layer.batch_first for layer in layers_of):
+            raise ValueError("a layer is one LSTM of one direction: neither num_layers, bidirectional nor batch_first")
         nn.init.uniform_(self.embedding, -EMBEDDING_RANGE, EMBEDDING_RANGE)
         if initialisation == "uniform":
             for layer, size in zip(self.layers, sizes[1:], strict=True):
                 bound = 1 / math.sqrt(size)
-                for parameter in layer.parameters():
+                for parameter in layer.parameters(recurse=False):  # not those of a learned filter
                     nn.init.uniform_(parameter, -bound, bound)
 
     def forward(self, words: Tensor, hidden_state: tuple[LayerState, ...] | None = None) -> LanguageOutput:

@@ -39,7 +39,7 @@ class Observations:
         times: (U,) float64 on the CPU, the union times, 0 or more, ascending.
         offsets: (U + 1,) int64 on the CPU: the rows of union time u are offsets[u] to offsets[u + 1] - 1.
         values: (R, D); what is not observed becomes 0, whatever stands there.
-        mask: (R, D), 1 where a feature was observed and 0 elsewhere, of the values' type.
+        mask: (R, D), 1 where a feature was observed and 0 elsewhere, or a bool; it becomes of the values' type.
         series: (R,) int64, the place of a row's series in the batch; ascending within a union time.
         size: the number of series, those without rows included; 1 or more.
 
@@ -56,18 +56,22 @@ class Observations:
     size: int
 
     def __post_init__(self) -> None:
-        times, counts, rows = self.times, self.offsets.diff(), len(self.series)
-        fit = len(counts) == len(times) and self.offsets[0] == 0 and self.offsets[-1] == rows and (counts >= 0).all()
+        times, offsets, rows = self.times, self.offsets, len(self.series)
+        fit = len(offsets) == len(times) + 1 and offsets[0] == 0 and offsets[-1] == rows and (offsets.diff() >= 0).all()
         if not fit or self.values.ndim != 2 or len(self.values) != rows or self.mask.shape != self.values.shape:
             raise ObservationError(f"times, offsets, values, mask and the series of {rows} rows do not fit each other")
         if self.values.device.type == "cpu":
             observed, series = self.mask > 0, self.series
             if not (self.mask == observed).all() or (rows and not 0 <= series.min() <= series.max() < self.size):
                 raise ObservationError(f"mask must be 0 or 1, and series lie in [0, {self.size})")
-            _refuse_faults(times[self.rows_of_times()], self.values, observed, series, range(self.size))
+            of_times = self.rows_of_times()
+            if ((series.diff() <= 0) & (of_times.diff() == 0)).any():
+                raise ObservationError("series must ascend within a union time, each once")
+            _refuse_faults(times[of_times], self.values, observed, series, range(self.size))
         if self.size < 1 or not (times.isfinite() & (times >= 0)).all() or (times.diff() <= 0).any():
             raise ObservationError("there must be a series, and union times must be finite, 0 or more, and ascend")
         object.__setattr__(self, "values", torch.where(self.mask > 0, self.values, 0))  # the class is frozen
+        object.__setattr__(self, "mask", self.mask.to(self.values))
 
     def to(self, *target: object) -> "Observations":
         """The batch on another device, or with values of another type; times and offsets stay where they are."""

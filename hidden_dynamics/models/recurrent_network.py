@@ -22,7 +22,7 @@ class RecurrentNetwork(nn.Module):
 
     Args:
         core: `core(input_size, **hyperparameters)` makes a module with an attribute `hidden_size` that maps
-            (T, batch, d) to ((T, batch, hidden_size), state).
+            (T, batch, d) to ((T, batch, hidden_size), state); a ValueError where it reads other than that.
         readout: how the readout starts: "uniform", as torch's (the released code), or "kaiming", normal for a ReLU,
             biases 0 (expRNN's copying task); a ValueError where it is none of these.
         hyperparameters: of the core, `hidden_size` among them.
@@ -39,6 +39,8 @@ class RecurrentNetwork(nn.Module):
         one_of("readout", readout, ("uniform", "kaiming"))
         self.every_step = task.every_step
         self.core: Any = core(task.input_size, **hyperparameters)
+        if getattr(self.core, "batch_first", False) or getattr(self.core, "bidirectional", False):
+            raise ValueError("a network reads (T, batch, d) in one direction: neither batch_first nor bidirectional")
         self.readout = nn.Linear(self.core.hidden_size, task.output_size)
         if readout == "kaiming":
             nn.init.kaiming_normal_(self.readout.weight, nonlinearity="relu")
@@ -56,7 +58,7 @@ class RecurrentNetwork(nn.Module):
         if self.every_step:
             return self.readout(h)
         # The orthogonal cores give the last state by itself, so that no gradient of the size of h is made for it.
-        return self.readout(state.h[0] if hasattr(state, "h") else h[-1])
+        return self.readout(state.h[-1] if hasattr(state, "h") else h[-1])
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         """The parameters by the name of their optimiser: the core's `parameter_groups()`; the readout is in "main"."""

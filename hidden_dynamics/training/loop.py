@@ -156,7 +156,7 @@ def train(
 
 
 def predictions(spec: Spec, task: AnyTask, network: nn.Module, history: History) -> dict[str, np.ndarray] | None:
-    """The task's predictions by the network as `train` left it; none where no evaluation gave a finite number, or a
+    """The task's predictions by the network as `train` left it; {} where no evaluation gave a finite number, or a
     solver fails; None where the run is to record none. A UserError where the task makes none."""
     if not spec["training"].get("record_predictions"):
         return None

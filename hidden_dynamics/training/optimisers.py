@@ -109,7 +109,7 @@ def _alone(network: Network, part: str | None) -> Generator[None]:
 def update(
     loss: torch.Tensor, network: nn.Module, optimisers: dict[str, torch.optim.Optimizer], clip_norm: float | None
 ) -> None:
-    """Gradients, clipping of their norm over all parameters, and one step of every optimiser of those that have one."""
+    """Gradients, clipping of their norm over all parameters, and a step of every optimiser, of what has a gradient."""
     for optimiser in optimisers.values():
         optimiser.zero_grad()
     loss.backward()

@@ -85,12 +85,14 @@ class Integral(nn.Module):
         Raises:
             SolverFailure: a time could not be reached; where the adjoint problem could not be solved, backward() raises
                 it.
-            ValueError: the times do not ascend; the offsets are no such rows, or (looked at on a CPU alone) there is no
-                such series.
+            ValueError: y is of another shape; the times do not ascend; the offsets are no such rows, or (looked at on a
+                CPU alone) there is no such series.
         """
-        if not len(times) or not bool((times.diff() > 0).all()):
-            raise ValueError("the times must be (U,), and all ascend")
+        if not len(times) or not bool((times.diff() > 0).all() & times.isfinite().all()):
+            raise ValueError("the times must be (U,), finite, and all ascend")
         (whole, shapes), first = flattened(y), y if isinstance(y, Tensor) else y[0]
+        if first.ndim != 3:
+            raise ValueError(f"y, or its first tensor, must be (K, N, d), not {tuple(first.shape)}")
         _check_rows(len(times), offsets, series, first.shape[1])
         rows = RowsOfSeries(first.shape, offsets.numpy().tolist(), series)
         times = times.to(whole.device)

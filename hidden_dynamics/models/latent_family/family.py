@@ -34,7 +34,8 @@ class SeriesBatch:
             where it has none; None where nothing is classified.
         divergence_weight: of the Kullback-Leibler divergence in the loss, from 0 to 1, as the epoch has it.
 
-    Either may have no rows: the encoder's initial state says what is latent, and the likelihood of nothing is 1.
+    Context or targets may have no rows: the encoder's initial state says what is latent, and the likelihood of nothing
+    is 1.
 
     Raises:
         ObservationError: the two differ in their series or features.
@@ -113,10 +114,14 @@ class LatentNetwork(Forecaster):
 
     def loss(self, prediction: Prediction, batch: SeriesBatch) -> Tensor:
         """The loss, (): where rows have labels, their cross-entropy; elsewhere the negative bound, with 100 times the
-        cross-entropy of series where they have labels. What the prediction adds is added to each."""
+        cross-entropy of series where they have labels. What the prediction adds is added to each. A ValueError where
+        the labels are not those of the network's task."""
         if batch.labels is None:
             return negative_bound(prediction, batch) + prediction.extra
-        assert prediction.labels is not None  # a network of a task with labels predicts them
+        given = "series" if batch.labels.is_floating_point() else "rows"
+        if prediction.labels is None or self.labels != given:
+            needed = {"series": "(N,), 0 or 1 of the values' type", "rows": "(R,) int64"}.get(str(self.labels), "None")
+            raise ValueError(f"the labels of a network of {self.labels or 'no'} labels must be {needed}")
         labelled = label_loss(prediction.labels, batch.labels)
         if not batch.labels.is_floating_point():
             return labelled + prediction.extra

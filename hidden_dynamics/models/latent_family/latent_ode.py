@@ -70,7 +70,7 @@ class LatentODE(LatentNetwork):
             tanh after the last, on PhysioNet; the released code has five, none after the last.)
         units, gru_units: hidden units of the dynamics and of the encoder's GRU unit.
         samples: K, of z(0).
-        solver: of f, the settings of `hidden_dynamics.models.continuous.Solver`.
+        solver: of f, the settings of `hidden_dynamics.models.solver.Solver`.
         augmented: zeros added to z(0).
         label_from: what a series is classified by: "end", z at the end of the batch's time, which what flows can reach;
             "start", the sample of z(0) itself, as released.
@@ -104,6 +104,7 @@ class LatentODE(LatentNetwork):
         for name, value in {"encoder": encoder, "label_from": label_from, "start": start}.items():
             one_of(name, value, CHOICES[name])
         sizes = {"hidden_size": hidden_size, "recognition_size": recognition_size, "units": units}
+        sizes |= {"recognition_layers": recognition_layers, "generative_layers": generative_layers}
         for name, value in {**sizes, "gru_units": gru_units, "samples": samples}.items():
             whole(name, value)
         whole("augmented", augmented, 0)

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.choices import Whole, one_of
+from hidden_dynamics.models.choices import Whole, one_of, whole
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.latent_family.lockstep import gaps
 from hidden_dynamics.models.latent_family.ode_rnn_rollout import Passed, rollout
@@ -105,6 +105,9 @@ class ODERNN(LatentNetwork):
     ):
         super().__init__(task)
         self.way = STEPS[one_of("steps", steps, STEPS)]
+        sizes = {"hidden_size": hidden_size, "layers": layers, "units": units, "gru_units": gru_units}
+        for name, value in {**sizes, "decoder_units": decoder_units}.items():
+            whole(name, value)
         self.core = ODERNNCore(task.features, hidden_size, layers, units, gru_units)
         self.decoder = tanh_network(hidden_size, task.features, 0, decoder_units)
         self.classifies(task, hidden_size, hidden_size, classifier)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import Whole, one_of
+from hidden_dynamics.models.choices import Whole, one_of, whole
 from hidden_dynamics.models.gru import gru_step
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.layers import DEVIATION, initialised, tanh_network
@@ -44,6 +44,8 @@ class RNNBaseline(LatentNetwork):
         decay_gaps: Literal["all", "released"] = "all",
     ):
         super().__init__(task)
+        whole("hidden_size", hidden_size)
+        whole("units", units)
         imputation = None if mean is None else Imputation(task.features, mean)
         rate = Decay(task.features) if decay else None
         self.gap = gap if gap is None else one_of("gap", gap, GAPS)

@@ -149,6 +149,7 @@ class FilteredRNN(nn.Module, Generic[S]):
         device, dtype = self.weight_ih_l0.device.type, self.weight_ih_l0.dtype
         if is_autocast_available(device) and torch.is_autocast_enabled(device):
             with torch.autocast(device, enabled=False):
+                hx = tuple(hx) if isinstance(hx, list) else hx
                 input, hx = _of_type(dtype, input), _of_type(dtype, hx)
                 return self.forward(input, hx)
         if isinstance(input, PackedSequence):
@@ -223,7 +224,7 @@ class FilteredRNN(nn.Module, Generic[S]):
 
     @property
     def all_weights(self) -> list[list[nn.Parameter]]:
-        """The parameters of each layer and direction."""
+        """The parameters of each layer and direction that lie in the cell itself: no `orthogonal_l0.skew`."""
         return [[each for name, each in self.named_parameters() if name.endswith(end)] for end in self.suffixes]
 
     def flatten_parameters(self) -> None:
@@ -306,7 +307,7 @@ def _check(num_layers: int, dropout: float, bidirectional: object, proj_size: in
         raise ValueError(f"there are no projections: proj_size must be 0, not {proj_size!r}")
     if dropout > 0 and num_layers == 1:
         warnings.warn("dropout acts between layers, and there is one", stacklevel=4)
-    if not isinstance(bidirectional, int):
+    if bidirectional not in (0, 1):
         raise TypeError(f"bidirectional must be True or False, not {bidirectional!r}")
     if isinstance(filter, type) or not isinstance(filter, InputFilter | None):
         raise TypeError(f"filter must be None or have `linear` and `step` and be called, not {filter!r}")

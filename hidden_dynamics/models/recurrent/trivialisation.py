@@ -42,7 +42,6 @@ class DynamicTrivialisation(nn.Module):
     Source: facts of the released code, Section 3; it differs in that the first base is Q itself and A starts at 0.
     """
 
-    above: Tensor
     base: Tensor
     used: Tensor
     steps: Tensor
@@ -51,11 +50,10 @@ class DynamicTrivialisation(nn.Module):
         super().__init__()
         self.size, self.initialisation = size, initialisation
         self.K = math.inf if K in (math.inf, "inf", "∞") else whole("K, where it is not infinity ('∞'),", K)
-        rows, columns = torch.triu_indices(size, size, 1)
-        self.skew = nn.Parameter(torch.zeros(rows.shape[0]))
-        self.register_buffer("above", rows * size + columns, persistent=False)
+        entries = size * (size - 1) // 2
+        self.skew = nn.Parameter(torch.zeros(entries))
         self.register_buffer("base", torch.empty(size, size))
-        self.register_buffer("used", torch.zeros(rows.shape[0]))
+        self.register_buffer("used", torch.zeros(entries))
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
         self.reset_parameters()
 
@@ -89,7 +87,9 @@ class DynamicTrivialisation(nn.Module):
 
     def skew_matrix(self) -> Tensor:
         """A, (N, N)."""
-        upper = self.skew.new_zeros(self.size * self.size).scatter(0, self.above, self.skew).view(self.size, self.size)
+        rows, columns = torch.triu_indices(self.size, self.size, 1, device=self.skew.device)
+        entries = self.skew.new_zeros(self.size * self.size).scatter(0, rows * self.size + columns, self.skew)
+        upper = entries.view(self.size, self.size)
         return upper - upper.t()
 
     @torch.no_grad()
@@ -141,14 +141,14 @@ def angles(initialisation: str, count: int) -> Tensor:
     (0, pi / 2), so within (-1, 0) (Helfrich, Willmott, Ye, 2018). Facts of the released code, Section 3.
     """
     one_of("initialisation", initialisation, ("cayley", "henaff"))
-    uniform = torch.rand(count, dtype=torch.float64)
+    uniform = torch.rand(count, dtype=torch.float64, device="cpu")
     return math.pi * (2 * uniform - 1) if initialisation == "henaff" else -torch.tan(uniform * math.pi / 4)
 
 
 def rotations(angle: Tensor, size: int) -> Tensor:
     """exp of the block-diagonal matrix of [[0, d], [-d, 0]], d in `angle`: plane rotations; (size, size), float64."""
-    block = torch.zeros(size, size, dtype=torch.float64)
-    first = 2 * torch.arange(angle.shape[0])
+    block = angle.new_zeros(size, size)
+    first = 2 * torch.arange(len(angle), device=angle.device)
     block[first, first + 1], block[first + 1, first] = angle, -angle
     return exponential(block)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.choices import Positive, Share, Whole, number, one_of
+from hidden_dynamics.models.choices import Positive, Share, Whole, number, one_of, whole
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
 from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
@@ -80,6 +80,10 @@ class GRUODEBayes(Forecaster):
         one_of("solver", solver, ("euler", "still"))
         number("delta", delta, above=0)
         number("dropout", dropout, 0, below=1)
+        sizes = {"hidden_size": hidden_size, "prep": prep, "p_hidden": p_hidden, "covariates_hidden": covariates_hidden}
+        for name, value in sizes.items():
+            whole(name, value)
+        whole("augmented", augmented, 0)
         self.delta, self.end, self.dropout, self.mixing = delta, task.end, dropout, mixing
         self.solver, self.kind, self.augmented = solver, solver, augmented
         size = hidden_size + augmented
