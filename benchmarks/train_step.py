@@ -7,7 +7,7 @@
 The step is that of pixel-by-pixel MNIST: 128 sequences of 784 scalars, forward, the mean square of the last hidden
 state, backward.
 
-`--table` is docs/library.md's: each cell's ratio to nn.LSTM at three sizes, in one thread and in two, in processes that
+`--table` is RESULTS.md's: each cell's ratio to nn.LSTM at three sizes, in one thread and in two, in processes that
 keep the memory of freed tensors and that do not, within ten minutes; denormal numbers are flushed to zero in all.
 """
 

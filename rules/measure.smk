@@ -8,7 +8,7 @@ rule measure_cost:
     """Measure the time and memory of training and evaluating models"""
     input:
         data=lambda wildcards: data_of(ARTIFACTS[wildcards.artifact].measured_runs()),
-        published=lambda wildcards: f"published/{ARTIFACTS[wildcards.artifact].settings.published}",  # names the baseline
+        published=lambda wildcards: HERE / f"published/{ARTIFACTS[wildcards.artifact].settings.published}",  # names the baseline
     output:
         PATHS.measured("costs", "{artifact}"),
     log:

@@ -101,7 +101,9 @@ def test_a_table_is_made_in_a_directory_elsewhere(way, finished, tmp_path):
         (tmp_path / "config.yaml").write_text(yaml.safe_dump(yaml.safe_load((ROOT / "config.yaml").read_text())))
         options = ["--configfile", "config.yaml", "--workflow-profile", finished.root / "profiles/default"]
     target = "mine_table1" if way == "directory" else "their_mine_table1"
-    Workflow(tmp_path).run(target, *map(str, options))
+    elsewhere = Workflow(tmp_path)
+    elsewhere.run(target, *map(str, options))
+    elsewhere.run(target.replace("mine_table1", "momentumrnn_table14"), "--dry-run", *map(str, options))
     table = "out/demo/tables/mine_table1.md"
     assert (tmp_path / table).read_bytes() == (finished.root / table).read_bytes()
 
