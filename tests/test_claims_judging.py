@@ -349,6 +349,21 @@ def test_the_classical_baseline_is_shown_and_takes_nothing_away(paper):
     assert verdict.naive == "majority class 11.35"
 
 
+@pytest.mark.parametrize(
+    "score, diverged, said",
+    [
+        (0.97, ((), ()), "both ahead in the mean"),
+        (0.995, ((), ()), "both behind in the mean"),
+        (0.995, ((), range(5)), "MomentumLSTM behind in the mean"),
+        (0.97, ((), range(5)), "points"),  # of LSTM there is nothing to say
+    ],
+)
+def test_who_is_behind_the_classical_baseline(paper, score, diverged, said):
+    runs = two(paper, 99.0, 98.0, diverged=diverged)
+    (verdict,) = judged(paper, [with_measured(run, [floor("mnist", "test_accuracy", score)]) for run in runs])
+    assert verdict.classical.endswith(said)
+
+
 @pytest.mark.parametrize("spread, said", [(SPREAD, "less it +0.50 (+0.40 to +0.60)"), ((0.1, -0.1), "")])
 def test_a_loss_less_that_of_a_baseline_is_above_0_where_it_is_worse(paper, spread, said):
     """Of two seeds it has no interval, and is left out."""

@@ -114,9 +114,10 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
     name, scores = best
     gains = {side.label: _gain(side, scores) for side in result.sides if side.by_seed}
     behind = [label for label, gain in gains.items() if gain < 0]
-    all_known = len(gains) == len(result.sides)
-    names = "both" if len(behind) == len(result.sides) else in_sentence(behind)
-    who = f"{names} behind in the mean" if behind else "both ahead in the mean" if all_known else ""
+    both = len(gains) == len(result.sides)  # have numbers
+    who = "both ahead in the mean" if both else ""
+    if behind:
+        who = f"{'both' if len(behind) == len(result.sides) else in_sentence(behind)} behind in the mean"
     mean = _plain(float(np.mean([*scores.values()])))
     difference = _difference_from(result.sides[0], scores, metric.decimals, _unit(configuration, entry))
     return columns | {"classical": "; ".join(filter(None, (f"{name} {mean}", difference, who)))}
