@@ -75,6 +75,7 @@ BLOCKS = [  # A8 and M6b first: see the plan's changes
     Block("M6b-s", "adding", ["scaled_lstm"], 128, 20),  # after M6b had been seen: exploratory
     Block("A1-A3", "physionet_splits", ["latent_ode", "ace_latent_ode", "ode_rnn", "rnn_impute", "rnn_gru_d"], 20),
     Block("M1", "pmnist", ["lstm", "momentum_lstm"], 128, 13),
+    Block("M1-s", "pmnist", ["pmnist_gain_lstm"], 128, 13),  # the plan's control of M1, after M1 had been seen
     Block("M6a", "copying_1k", CELLS, 190, 2000),  # of one
     *(Block("M9", "pmnist_dtriv", ["dtriv", "momentum_dtriv"], 170, epochs) for epochs in (50, 100, 150)),
 ]
