@@ -22,6 +22,7 @@ SCALES = ["demo", "evening", "pilot", "paper"]
 SEEDS = list(range(5))
 CONTROLS = {  # task, size, and the control's model of it: that of the filter
     ("mnist", 128, "scaled_lstm"): "momentum_lstm",
+    ("pmnist", 128, "pmnist_gain_lstm"): "momentum_lstm",
     ("pmnist", 256, "sr_scaled_lstm"): "sr_lstm",
     ("copying_1k", 190, "scaled_lstm"): "momentum_lstm",
     ("copying_2k", 190, "sr_scaled_lstm"): "sr_lstm",
@@ -42,11 +43,11 @@ def settings_of(configuration, cell):
 def test_a_control_has_the_s_of_its_filter_and_differs_in_momentum_alone(configured, scale):
     artifact = artifact_named(configured(scale=scale), TABLE)
     contrasts = list(artifact.contrasts())
-    assert len(contrasts) == 25
+    assert len(contrasts) == 26
     for _, contrast in contrasts:
         pair = contrast["control"], contrast["filter"]
         control, filtered = (settings_of(artifact.configuration, cell) for cell in pair)
-        of_gain = pair[0].model == "gain_lstm"
+        of_gain = pair[0].model.endswith("gain_lstm")
         s = pytest.approx(filtered["s"] / (1 - filtered["mu"])) if of_gain else filtered["s"]
         assert control.get("s", 1.0) == s, contrast
         assert control.get("mu", 0.0) == 0.0 and control.get("restart", 1) == 1, contrast
