@@ -95,7 +95,7 @@ def test_a_control_follows_its_model(configured, task, size, control, model):
     configuration = configured(scale="evening", overrides=overrides)
     spec = resolve(configuration, task, control, size, 0).spec
     own = configuration.models[control].hyperparameters
-    assert spec["hyperparameters"]["s"] == 0.25 and spec["hyperparameters"].items() >= own.items()
+    assert spec["hyperparameters"]["s"] == own.get("s", 0.25) and spec["hyperparameters"].items() >= own.items()
     assert spec["training"]["batch_size"] == 3
     assert spec["variants"] == resolve(configuration, task, model, size, 0).spec["variants"]
 

@@ -39,8 +39,8 @@ def contents(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
 
 
-def test_the_plan_has_its_155_runs_and_a_control_five():
-    assert len(TOOL["planned"]()) == 75 + 10 + 10 + 25 + 25 + 10 + 5
+def test_the_plan_has_its_155_runs_and_two_controls_five_each():
+    assert len(TOOL["planned"]()) == 75 + 10 + 10 + 25 + 25 + 10 + 5 + 5
 
 
 def test_a_run_that_finished_is_not_trained_on_another_machine(made, configured, tmp_path, monkeypatch):

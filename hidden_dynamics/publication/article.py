@@ -24,10 +24,6 @@ from hidden_dynamics.system.files import ROOT
 EVIDENCE = ROOT / "docs/evidence"
 PLACES = ("paper", "evening")  # at the papers' settings; on small data
 FIGURES = {  # by the section that they follow
-    "Attention over fifteen splits, at the paper's settings (ACE-NODE, Table 7)": (
-        "acenode_attention",
-        "Differences in AUC at the paper's settings, with 95 % intervals.",
-    ),
     "Momentum and vanishing gradients": (
         "momentumrnn_jacobian",
         "Norms of gradients in untrained cells: by autograd, the plain product, Eq. 13.",
