@@ -11,6 +11,7 @@ from conftest import ROOT, refused
 from judged import claim, under, written
 from made import gradient_rows
 
+from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.claims.judge import verdicts
 from hidden_dynamics.claims.needed import evidence_of_claims, files_of, tasks_of_claims
 from hidden_dynamics.claims.verdict import Outcome
@@ -92,6 +93,13 @@ def published(directory: Path, name: str, *changes: dict) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content), encoding="utf-8")
     return directory
+
+
+def test_a_user_may_run_some_sizes_and_tasks_of_what_is_claimed_and_shown(configured):
+    sizes, shown = {"mnist": {"models": {"lstm": {"sizes": [256]}}}}, {"acenode_table11": {"tasks": ["physionet"]}}
+    configuration = configured(scale="paper", overrides={"tasks": sizes, "artifacts": shown})
+    check(configuration)
+    assert load_artifacts(configuration)["acenode_table11"].tasks() == ["physionet"]
 
 
 def test_a_paper_is_a_directory_with_claims_and_its_name_may_have_digits(tmp_path):

@@ -337,7 +337,7 @@ OUT_OF_RANGE = [
         for name in ("ACE", "ACE-GRU-ODE-Bayes, fc")
         for wrong in ({"weight": -1.0}, {"norm": 3}, {"of": "logits"})
     ),
-    *(("Latent-ODE", wrong) for wrong in ({"samples": 0}, {"augmented": -1}, {"generative_layers": 0})),
+    *(("Latent-ODE", wrong) for wrong in ({"samples": 0}, {"augmented": -1}, {"generative_layers": -1})),
     *(("GRU-ODE-Bayes", wrong) for wrong in ({"augmented": -1}, {"prep": 0})),
     *((name, {"units": 0}) for name in ("ODE-RNN", "RNN GRU-D")),
     ("Poisson", {"augmented": 5}),

@@ -40,7 +40,7 @@ NUMBERS = {
     "phase": (lambda v: hd.Nesterov(1.0, 6, v), [NAN, 1.5, -1, None]),
     "forget_bias": (lambda v: hd.LSTM(1, 2, forget_bias=v), [NAN, math.inf, "1"]),
     "filter": (lambda v: hd.LSTM(1, 2, filter=v), [5, "momentum", nn.Identity(), hd.Adam]),
-    "bidirectional": (lambda v: hd.DTRIV(1, 2, bidirectional=v), [None, "yes", 0.5, 2]),
+    "bidirectional": (lambda v: hd.DTRIV(1, 2, bidirectional=v), [None, "yes", 0.5, 1.0, 2]),
     "K": (lambda v: hd.DTRIV(1, 2, K=v), [0, -1, 1.5, True, "many", None]),
     "initialisation": (lambda v: hd.DTRIV(1, 2, initialisation=v), ["identity"]),
     "backend": (lambda v: hd.LSTM(1, 2, backend=v), ["fast", None]),

@@ -60,7 +60,7 @@ def _arrays(
     with_losses = [items for evaluations in kept for items in evaluations.values() if "loss" in items]
     if any(name and name not in items for items in counted for name in (share, weight)):
         return None
-    if share == "class" and not with_losses:
+    if share == "class" and not with_losses or len({len(items[share]) for items in counted}) > 1:
         return None
     shares = np.stack([items[share] for items in counted])
     shares = right(shares, with_losses, measured) if share == "class" else shares.astype(np.float64)
@@ -78,10 +78,11 @@ def right(classes: NDArray, kept: Sequence[Items], measured: float) -> NDArray:
         kept: the classes and losses, (n,) each, of evaluations of these runs.
     """
     others, losses = (np.stack([items[name] for items in kept]) for name in ("class", "loss"))
+    losses = np.where(np.isnan(losses), np.inf, losses)
     hits = classes == np.take_along_axis(others, losses.argmin(axis=0)[None], axis=0)
     surest_first = losses.min(axis=0).argsort(kind="stable")
-    total = hits[:, surest_first].sum(axis=0).cumsum()
-    hits[:, surest_first[np.searchsorted(total, round(measured * classes.size)) + 1 :]] = False
+    totals = np.concatenate([[0], hits[:, surest_first].sum(axis=0).cumsum()])
+    hits[:, surest_first[np.abs(totals - measured * classes.size).argmin() :]] = False
     return hits.astype(np.float64)
 
 

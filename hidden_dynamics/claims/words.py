@@ -112,8 +112,8 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
     if best is None:
         return columns
     name, scores = best
-    gains = {side.label: _gain(side, scores) for side in result.sides if side.by_seed}
-    behind = [label for label, gain in gains.items() if gain < 0]
+    gains = [(side.label, _gain(side, scores)) for side in result.sides if side.by_seed]
+    behind = [label for label, gain in gains if gain < 0]
     both = len(gains) == len(result.sides)  # have numbers
     who = "both ahead in the mean" if both else ""
     if behind:
@@ -211,7 +211,8 @@ def sentence_of(verdict: Verdict) -> str:
     when = f"{verdict.part[:1].upper()}{verdict.part[1:]}: " if verdict.part else ""
     said_otherwise = _verb(verdict) or verdict.outcome is Outcome.UNLEARNED  # the reason says who has not learned
     told = verdict.part or not verdict.outcome.of_the_paper  # a part does not make the whole claim reproduced
-    outcome = "" if said_otherwise and told else verdict.outcome.sentence
+    decided_otherwise = verdict.outcome in UNDECIDED and reason  # which the reason tells
+    outcome = "" if (said_otherwise and told) or decided_otherwise else verdict.outcome.sentence
     said = [f"{when}{numbers}." if numbers else "", outcome, _beside_printed(verdict), f"{reason}." if reason else ""]
     return " ".join(filter(None, said))
 

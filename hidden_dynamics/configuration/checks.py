@@ -12,8 +12,6 @@ from hidden_dynamics.configuration.loading import Configuration
 from hidden_dynamics.configuration.runs import Run, all_runs
 from hidden_dynamics.errors import UserError
 
-LAYOUT = ("batch_first", "bidirectional")  # arguments of cores that read their input otherwise than tasks give it
-
 
 def check_runs(configuration: Configuration) -> None:
     """Refuse the first run that its classes would refuse, or that has a setting which nothing reads: a `UserError` with
@@ -23,7 +21,7 @@ def check_runs(configuration: Configuration) -> None:
         spec, task = run.spec, line_of(run.classes["task_class"])
         taken = arguments_of(line_of(run.classes["network"]), line_of(run.classes.get("core", "")))
         if taken and "hidden_size" in taken:
-            taken = {name: kind for name, kind in taken.items() if name not in LAYOUT} | {"hidden_size": schema.Units}
+            taken = taken | {"hidden_size": schema.Units}
         _check(configuration, run, "hyperparameters", spec["hyperparameters"], taken)
         constructor = method(task, "__init__")
         _check(configuration, run, "settings", spec["task_settings"], constructor and settings_of(constructor[0]))
@@ -61,7 +59,8 @@ def _check_overruled(configuration: Configuration, run: Run) -> None:
                 if merge(chosen[name], effect[name]) != merge(effect[name], chosen[name]):
                     choice = " or ".join(variants[variant].values)
                     text = f"the variant {variant}, {value}, decides it: choose {choice} there"
-                    raise _refused(configuration, run, f"{part}.{name}", text)
+                    of = f"by_size.{run.paper_size}." if name in of_size.get(part, {}) else ""
+                    raise _refused(configuration, run, f"{of}{part}.{name}", text)
 
 
 def _refused(configuration: Configuration, run: Run, key: str, text: str) -> UserError:
@@ -69,7 +68,7 @@ def _refused(configuration: Configuration, run: Run, key: str, text: str) -> Use
     sets it."""
     places = places_of(configuration, run, [key.rpartition(".")[2]])
     file = places[-1] if places else "config/tasks.yaml"
-    within = f"{run.task}.models.{run.model}." if key.startswith("hyperparameters.") else f"{run.task}."
+    within = f"{run.task}.models.{run.model}." if key.startswith(("hyperparameters.", "by_size.")) else f"{run.task}."
     prefix = {
         "config.yaml": f"overrides.tasks.{within}",
         "config/scales.yaml": f"{configuration.scale_name}.tasks.{within}",

@@ -82,8 +82,8 @@ for _each in (_Loader, yaml.SafeDumper):
 
 def typed(kind: type[Typed], content: object, origin: str, key: str = "", strict: bool | None = None) -> Typed:
     """`content` as a typed entry, or as a type such as dict[str, Entry]; a `UserError` names the first mistake by the
-    file, `origin`, and below `key`, the place of the content there. `strict`: a text is no number, nor a truth value;
-    entries are so anyway."""
+    file, `origin`, and below `key`, the place of the content there. `strict`: a text is no number, 1.0 not whole,
+    1 no truth value; entries are so anyway."""
     try:
         return _adapter(kind).validate_python(content, strict=strict)
     except ValidationError as error:

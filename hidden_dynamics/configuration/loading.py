@@ -288,7 +288,8 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, schema.Task], origin: str) 
                     text = "all models of a task have the same data: expected it among the task's variants."
                     raise mistake(f"{within}{name}.models.{model}.variants.{variant}", text)
             _check_sizes(name, task, model, entry, within)
-            papers = parts["tasks"][name].models.get(model, entry).run_sizes  # of which a user may run some
+            joined = parts["models"][model].tasks.get(name, entry)
+            papers = parts["tasks"][name].models.get(model, joined).run_sizes  # of which a user may run some
             for size in entry.by_size:
                 if size not in (*entry.run_sizes, *papers):  # as "128" is not 128
                     text = f"{size!r} is none of the model's sizes, {papers}."

@@ -65,8 +65,10 @@ class Observations:
             if not (self.mask == observed).all() or (rows and not 0 <= series.min() <= series.max() < self.size):
                 raise ObservationError(f"mask must be 0 or 1, and series lie in [0, {self.size})")
             of_times = self.rows_of_times()
-            if ((series.diff() <= 0) & (of_times.diff() == 0)).any():
-                raise ObservationError("series must ascend within a union time, each once")
+            twice = (series[1:] <= series[:-1]) & (of_times.diff() == 0)
+            if twice.any():
+                place = int(series[1:][twice][0])
+                raise ObservationError("series must ascend within a union time, each once", place)
             _refuse_faults(times[of_times], self.values, observed, series, range(self.size))
         if self.size < 1 or not (times.isfinite() & (times >= 0)).all() or (times.diff() <= 0).any():
             raise ObservationError("there must be a series, and union times must be finite, 0 or more, and ascend")

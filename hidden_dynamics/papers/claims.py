@@ -199,4 +199,7 @@ def check(configuration: Configuration) -> None:
             known(name, names, what, origin)
         for case in entry.cases:
             of_task = known(case.model, tasks[case.task].models, f"model of {case.task}", origin)
-            known(case.size, map(str, tasks[case.task].models[of_task].run_sizes), f"size of {case.model}", origin)
+            sizes = list(tasks[case.task].models[of_task].run_sizes)
+            if case.model in configuration.papers_tasks[case.task].models:  # of which a user may run some
+                sizes += configuration.papers_tasks[case.task].models[case.model].run_sizes
+            known(case.size, map(str, sizes), f"size of {case.model}", origin)

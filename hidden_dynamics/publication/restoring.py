@@ -44,7 +44,7 @@ class Publication:
         self.directory, path = directory, directory / METADATA
         try:
             self.entities: Mapping[str, Any] = {str(one["@id"]): one for one in json.loads(path.read_bytes())["@graph"]}
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             self.entities = {}
         except (ValueError, KeyError, TypeError):
             raise UserError(f"{path} is damaged: restore it with git.", file=path) from None
@@ -97,7 +97,7 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
         UserError: a file of the publication was altered, or is none; nothing is written.
     """
     if not publication.entities:
-        text = f"{publication.directory} is no publication: it has no {METADATA}."
+        text = f"{publication.directory} is no publication: it has no {METADATA}, or one that names no file."
         raise UserError(text, file=publication.directory)
     if not publication.under(RECORDS):
         text = f"{publication.directory} has no records of runs: it was published before they were kept."

@@ -70,7 +70,7 @@ class ResultsTable(Artifact):
     def check(self, where: str) -> None:
         super().check(where)
         for task in (task for row in self.settings.rows for task in listed(row.tasks)):
-            known(task, self.settings.tasks, "task", f"{where}.rows")
+            known(task, self.configuration.tasks, "task", f"{where}.rows")
         for metric in self.metrics():
             known(metric, self.published.content["metrics"], "metric", where)
 

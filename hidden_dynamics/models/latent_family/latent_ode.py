@@ -104,10 +104,11 @@ class LatentODE(LatentNetwork):
         for name, value in {"encoder": encoder, "label_from": label_from, "start": start}.items():
             one_of(name, value, CHOICES[name])
         sizes = {"hidden_size": hidden_size, "recognition_size": recognition_size, "units": units}
-        sizes |= {"recognition_layers": recognition_layers, "generative_layers": generative_layers}
         for name, value in {**sizes, "gru_units": gru_units, "samples": samples}.items():
             whole(name, value)
-        whole("augmented", augmented, 0)
+        layers = {"recognition_layers": recognition_layers, "generative_layers": generative_layers}
+        for name, value in {**layers, "augmented": augmented}.items():
+            whole(name, value, 0)
         self.label_from, self.start = label_from, start
         self.samples, self.augmented, self.latent = samples, augmented, self.halves * hidden_size
         self.size = size = self.latent + augmented  # of the state that flows

@@ -105,7 +105,8 @@ class ODERNN(LatentNetwork):
     ):
         super().__init__(task)
         self.way = STEPS[one_of("steps", steps, STEPS)]
-        sizes = {"hidden_size": hidden_size, "layers": layers, "units": units, "gru_units": gru_units}
+        whole("layers", layers, 0)
+        sizes = {"hidden_size": hidden_size, "units": units, "gru_units": gru_units}
         for name, value in {**sizes, "decoder_units": decoder_units}.items():
             whole(name, value)
         self.core = ODERNNCore(task.features, hidden_size, layers, units, gru_units)

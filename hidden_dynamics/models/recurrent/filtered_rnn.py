@@ -307,7 +307,7 @@ def _check(num_layers: int, dropout: float, bidirectional: object, proj_size: in
         raise ValueError(f"there are no projections: proj_size must be 0, not {proj_size!r}")
     if dropout > 0 and num_layers == 1:
         warnings.warn("dropout acts between layers, and there is one", stacklevel=4)
-    if bidirectional not in (0, 1):
+    if not isinstance(bidirectional, int) or bidirectional not in (0, 1):
         raise TypeError(f"bidirectional must be True or False, not {bidirectional!r}")
     if isinstance(filter, type) or not isinstance(filter, InputFilter | None):
         raise TypeError(f"filter must be None or have `linear` and `step` and be called, not {filter!r}")
