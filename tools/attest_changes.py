@@ -41,7 +41,7 @@ CHANGES = [
         "v = linear_recurrence(s * g, mu, state)",
         "v = linear_recurrence(s * g, mu * (1 + 1e-7), state)",
         "mnist/momentum_lstm timit_dtriv/momentum_dtriv",
-        "momentum_* scaled_* gain_*",
+        "momentum_* scaled_* *gain_*",
     ),
     Change(
         "filter: Nesterov's sequence",
