@@ -244,7 +244,7 @@ def tables(slurm, repository, tmp_path_factory):
 @pytest.mark.representative
 def test_two_tables_are_made_on_slurm_and_share_their_runs(tables, one_machine):
     workflow, said = tables
-    assert_same_runs(workflow, one_machine, "*mnist/*/seed0", 23)
+    assert_same_runs(workflow, one_machine, "*mnist/*/seed0", 24)
     for table in TABLES:
         for form in ("csv", "md", "html"):
             file = f"out/demo/tables/{table}.{form}"
