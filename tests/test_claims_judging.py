@@ -11,7 +11,8 @@ from judged import SPREAD, claim, judged, judged_of, seeds, under, written
 from made import change_record, floor, gradients_of
 
 from hidden_dynamics.claims.items import bootstrap_error, right
-from hidden_dynamics.claims.verdict import Outcome, read_verdicts, write_verdicts
+from hidden_dynamics.claims.verdict import Outcome, Verdict, read_verdicts, write_verdicts
+from hidden_dynamics.claims.words import sentence_of
 from hidden_dynamics.papers.claims import Iteration, Paper, PaperClaims
 from hidden_dynamics.results.evidence import Evidence, with_measured
 from hidden_dynamics.results.measured import Features
@@ -338,6 +339,21 @@ def test_the_control_is_what_is_left_of_the_difference(paper):
     assert verdict.control_low < 0.1 < verdict.control_high
     (verdict,) = judged(paper, two(paper, 99.0, 98.0), claim(control="scaled_lstm"))
     assert (verdict.control_label, verdict.control_difference) == ("", None)  # it was not run
+
+
+@pytest.mark.parametrize("control, ahead", [(98.2, True), (98.9, False), (99.8, False)])
+def test_a_verdict_says_where_its_subject_is_not_ahead_of_the_control(paper, control, ahead):
+    runs = two(paper, 99.0, 98.0) + seeds(paper, "scaled_lstm", control)
+    (verdict,) = judged(paper, runs, claim(control="scaled_lstm"))
+    assert verdict.outcome is Outcome.REPRODUCED and ("its control, Scaled LSTM" not in verdict.sentence) is ahead
+
+
+def test_of_a_ratio_a_subject_that_is_ahead_of_the_control_takes_fewer_iterations():
+    faster = Verdict(paper="a", id="M3", says="", place="", kind="faster", outcome=Outcome.REPRODUCED, difference=0.8)
+    ends = {(0.7, 0.9): True, (0.7, 1.1): False, (1.1, 1.2): False}
+    for (low, high), ahead in ends.items():
+        control = {"control_label": "same s", "control_low": low, "control_high": high}
+        assert ("same s" not in sentence_of(faster.model_copy(update=control))) is ahead
 
 
 def test_the_classical_baseline_is_shown_and_takes_nothing_away(paper):

@@ -204,7 +204,7 @@ def part_of(part: str, iteration: int | None) -> str:
 
 
 def sentence_of(verdict: Verdict) -> str:
-    """What was found, in one to three sentences, with the numbers; "" where nothing ran."""
+    """What was found, in one to four sentences, with the numbers; "" where nothing ran."""
     numbers, reason = _means(verdict), verdict.reason[:1].upper() + verdict.reason[1:]
     if verdict.outcome is Outcome.NOT_RUN:
         return f"Not judged: {verdict.reason}. So far: {numbers}." if numbers else ""
@@ -213,8 +213,19 @@ def sentence_of(verdict: Verdict) -> str:
     told = verdict.part or not verdict.outcome.of_the_paper  # a part does not make the whole claim reproduced
     decided_otherwise = verdict.outcome in UNDECIDED and reason  # which the reason tells
     outcome = "" if (said_otherwise and told) or decided_otherwise else verdict.outcome.sentence
-    said = [f"{when}{numbers}." if numbers else "", outcome, _beside_printed(verdict), f"{reason}." if reason else ""]
+    found = f"{when}{numbers}." if numbers else ""
+    said = [found, outcome, _beside_control(verdict), _beside_printed(verdict), f"{reason}." if reason else ""]
     return " ".join(filter(None, said))
+
+
+def _beside_control(verdict: Verdict) -> str:
+    """That a control, which has the subject's scale and no momentum, may do as much; "" where it is shown not to."""
+    low, high, same = verdict.control_low, verdict.control_high, verdict.control_label in ("", verdict.reference)
+    if same or low is None or high is None or verdict.difference is None or verdict.outcome not in FOR:
+        return ""
+    none = 1 if verdict.kind == "faster" else 0
+    ahead = low > none if verdict.difference > none else high < none  # as it is of the reference
+    return "" if ahead else f"It is not shown to be ahead of its control, {verdict.control_label}."
 
 
 def _beside_printed(verdict: Verdict) -> str:
