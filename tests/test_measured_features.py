@@ -21,9 +21,8 @@ from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.feature_measurement import cluster, embed, features_of
-from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.models.image_networks import ImageOutput
-from hidden_dynamics.results.measured import Features
+from hidden_dynamics.results.measured import Features, FeatureSettings
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.tasks.images import ImageClassification

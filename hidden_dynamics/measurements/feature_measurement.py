@@ -25,9 +25,9 @@ from hidden_dynamics.configuration import Configuration, known
 from hidden_dynamics.configuration.runs import WEIGHTS, Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import SolverFailure, UserError
-from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.models.image_networks import output_of
 from hidden_dynamics.results.archives import KEPT
+from hidden_dynamics.results.measured import FeatureSettings
 from hidden_dynamics.results.run_files import RECORD, RunFiles, check_is_of, verified
 from hidden_dynamics.tasks.images import ImageClassification
 from hidden_dynamics.tasks.task import AnyTask, as_validated

@@ -4,9 +4,12 @@ Each is a line of a CSV file (`results.rows.read_typed`). An empty cell is None.
 """
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from hidden_dynamics.configuration import Entry
+from hidden_dynamics.configuration.schema import Positive, Whole
 
 TIMES = ("training_time", "evaluation_time")  # of costs; per sample, in the units of config/metrics.yaml
 MEMORIES = ("training_memory", "evaluation_memory")
@@ -55,6 +58,21 @@ class Cost(Measured):
     stand_in_for: str | None = None
     variants: Mapped
     precision: str
+
+
+class FeatureSettings(Entry):
+    """The features of the first `images` of a split; their k-means; a t-SNE of the first `embedded` of them."""
+
+    layer: Literal["pooled", "state"]
+    split: Literal["test", "validation"]
+    images: Whole
+    standardise: bool
+    clusters: Annotated[int, Field(ge=2)]
+    initialisations: Whole
+    perplexity: Positive
+    iterations: Annotated[int, Field(ge=250)]
+    embedded: Whole
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)]
 
 
 class Features(Measured):

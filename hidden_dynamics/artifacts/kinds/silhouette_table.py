@@ -8,9 +8,8 @@ from hidden_dynamics.artifacts.beside_published import beside, score_of
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_note
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Case
-from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.results.evidence import Evidence
-from hidden_dynamics.results.measured import Features
+from hidden_dynamics.results.measured import Features, FeatureSettings
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.statistics import over_seeds
 
