@@ -89,12 +89,14 @@ def exploratory_sentence(configuration: Configuration, root: Path) -> str:
 def _paper(
     name: str, title: str, ours: str, verdicts: Sequence[Verdict], small: Mapping[tuple[str, str], Verdict]
 ) -> PaperFindings:
+    outcomes: dict[str, list[str]] = {}
     not_run: dict[str, list[str]] = {}
     critics: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], str] = {}
     lines: list[Finding] = []
     verdicts = sorted(verdicts, key=lambda one: (list(Outcome).index(one.outcome), one.difference is None))
     for verdict in verdicts:
+        outcomes.setdefault(_outcome(verdict), []).append(verdict.id)
         texts = _cells(verdict, ours, small.get((name, verdict.id)))
         if _has_runs(verdict):
             first.setdefault((verdict.ran, verdict.remark), verdict.id)
@@ -106,7 +108,7 @@ def _paper(
             critics.setdefault((verdict.critic, verdict.critic_address), []).append(verdict.id)
     columns = [column for column in (lines[0].cells if lines else ()) if any(line.cells[column] for line in lines)]
     others = [(ids, says, address) for (says, address), ids in critics.items()]
-    return PaperFindings(name, title, _outcomes(verdicts), columns, lines, not_run, others)
+    return PaperFindings(name, title, outcomes, columns, lines, not_run, others)
 
 
 def _has_runs(verdict: Verdict) -> bool:
@@ -165,13 +167,6 @@ def _effect(verdict: Verdict, effect: Effect) -> str:
 
 def _named(name: str, text: str) -> str:
     return ": ".join(filter(None, (name, text)))
-
-
-def _outcomes(verdicts: Sequence[Verdict]) -> Mapping[str, Sequence[str]]:
-    ids: dict[str, list[str]] = {}
-    for verdict in verdicts:
-        ids.setdefault(_outcome(verdict), []).append(verdict.id)
-    return ids
 
 
 def _outcome(verdict: Verdict) -> str:
