@@ -28,7 +28,8 @@ def atomic(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
                 yield handle
                 handle.flush()
                 os.fsync(handle.fileno())
-            os.chmod(name, 0o666 & ~_umask())  # mkstemp made it private to this user
+            os.umask(mask := os.umask(0))
+            os.chmod(name, 0o666 & ~mask)  # mkstemp made it private to this user
             os.replace(name, path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -53,9 +54,3 @@ def sweep(directory: Path, names: Iterable[str]) -> None:
     for name in names:
         for path in directory.glob(f".{name}.*"):
             path.unlink()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
