@@ -66,7 +66,7 @@ def root(configuration, tmp_path):
     write_verdicts(tmp_path / paths.verdicts, VERDICTS)
     rows = [{"p": p, "q": q} for p, q in (("0.01", "0.04"), ("0.5", "0.5"), ("", ""))]
     write_rows(tmp_path / paths.comparisons, COLUMNS, [dict.fromkeys(COLUMNS, "") | row for row in rows])
-    drawn = tmp_path / paths.figure(QUESTION, "json")
+    drawn = tmp_path / paths.drawn("figure", QUESTION, "json")
     drawn.parent.mkdir(parents=True)
     drawn.write_text(json.dumps({"instead": "", "columns": [], "rows": [], "notes": []}))
     return tmp_path

@@ -189,7 +189,7 @@ def test_headings_of_tables_have_at_most_three_lines(browser, page):
 
 def test_the_sentence_of_a_question_counts_the_sides_of_its_comparisons(configured, tmp_path):
     artifact = artifact_named(configured(scale="demo"), "momentumrnn_momentum")
-    path = tmp_path / artifact.configuration.paths.figure(artifact.name, "csv")
+    path = tmp_path / artifact.file("csv")
     path.parent.mkdir(parents=True)
     learned = [f"{ends},False\n" for ends in ("1,2", "3,4", "5,6", "-2,-1", "-1,1", ",")]
     path.write_text("".join(["low,high,unlearned\n", *learned, "7,8,True\n"]), encoding="utf-8")

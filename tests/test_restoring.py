@@ -210,7 +210,7 @@ def test_what_was_published_before_classical_baselines_is_drawn_without_them(pub
     put_all_back(Publication(published.directory), tmp_path)
     shutil.rmtree(tmp_path / configuration.results / "floors")
     restore.draw_all(with_few(configuration, [TABLE]), tmp_path)
-    path = configuration.paths.table(TABLE, "csv")
+    path = configuration.paths.drawn("table", TABLE, "csv")
     said = ["Logistic regression (classical)" in (root / path).read_text() for root in (published.root, tmp_path)]
     assert said == [True, False]
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from hidden_dynamics.artifacts.sheet import legend_columns, line_styles, plain_numbers, save
-from hidden_dynamics.configuration.paths import FIGURE_FORMS
+from hidden_dynamics.configuration.paths import ENDINGS
 from hidden_dynamics.system.files import ROOT
 
 NAME = "momentumrnn_figure11"
@@ -33,9 +33,9 @@ def test_files_are_valid_and_the_same_from_another_process(tmp_path):
     )
     path = os.pathsep.join(str(ROOT / folder) for folder in (".", "tests"))
     subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path})
-    here = {kind: (tmp_path / f"here/{NAME}.{kind}").read_bytes() for kind in FIGURE_FORMS}
+    here = {kind: (tmp_path / f"here/{NAME}.{kind}").read_bytes() for kind in ENDINGS["figure"]}
     assert len(list((tmp_path / "here").iterdir())) == len(here)
-    assert here == {kind: (tmp_path / f"there/{NAME}.{kind}").read_bytes() for kind in FIGURE_FORMS}
+    assert here == {kind: (tmp_path / f"there/{NAME}.{kind}").read_bytes() for kind in ENDINGS["figure"]}
     document = here["pdf"]
     assert document.startswith(b"%PDF-") and document.rstrip().endswith(b"%%EOF") and b"CreationDate" not in document
     with Image.open(tmp_path / f"here/{NAME}.png") as image:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known, listed, mistake
-from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
+from hidden_dynamics.configuration.paths import ENDINGS
 from hidden_dynamics.configuration.runs import Case, Run, extra_cases, resolve_seeds
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
@@ -193,12 +193,12 @@ class Artifact(ABC):
         files = ("run.json", *self.run_files) if self.summarised else ()
         return [f"{run.directory}/{file}" for run in (self.runs if files else ()) for file in files]
 
+    def file(self, ending: str) -> str:
+        """The path of one of the rendered files."""
+        return self.configuration.paths.drawn(self.form, self.name, ending)
+
     def files(self) -> list[str]:
-        """The paths of the rendered files."""
-        paths = self.configuration.paths
-        if self.form == "table":
-            return [paths.table(self.name, form) for form in TABLE_FORMS]
-        return [paths.figure(self.name, form) for form in FIGURE_FORMS]
+        return list(map(self.file, ENDINGS[self.form]))
 
     # What the paper prints of it.
 

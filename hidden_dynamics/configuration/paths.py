@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from hidden_dynamics.configuration.entries import value_text
 
-TABLE_FORMS = ("csv", "md", "html", "json")
-FIGURE_FORMS = ("md", "pdf", "png", "csv", "json")
+ENDINGS = {"table": ("csv", "md", "html", "json"), "figure": ("md", "pdf", "png", "csv", "json")}
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,9 @@ class Paths:
         """A row for each comparison of a table's row with its baseline."""
         return f"{self.results}/comparisons.csv"
 
-    def table(self, artifact: str, form: str) -> str:
-        return f"{self.results}/tables/{artifact}.{form}"
-
-    def figure(self, artifact: str, form: str) -> str:
-        return f"{self.results}/figures/{artifact}.{form}"
+    def drawn(self, form: str, artifact: str, ending: str) -> str:
+        """A file of a table or figure."""
+        return f"{self.results}/{form}s/{artifact}.{ending}"
 
     @property
     def index(self) -> str:

@@ -64,7 +64,7 @@ def sentence(section: Section, root: Path) -> str:
     """How the comparisons of a question came out, from the data of its picture; "" of another figure."""
     if section.artifact.settings.kind != "forest":
         return ""
-    rows = read_rows(root / section.artifact.configuration.paths.figure(section.artifact.name, "csv"))
+    rows = read_rows(root / section.artifact.file("csv"))
     learned = [row for row in rows if row["low"] and row["unlearned"] == "False"]
     better, worse = sum(float(row["low"]) > 0 for row in learned), sum(float(row["high"]) < 0 for row in learned)
     return (

@@ -85,7 +85,7 @@ def section_of(artifact: Artifact, root: Path, published: Files | None) -> Secti
 
 def drawn_of(artifact: Artifact, root: Path) -> Drawn:
     """What was drawn of an artifact; a `UserError` where its file is missing or damaged."""
-    path = root / next(file for file in artifact.files() if file.endswith(".json"))
+    path = root / artifact.file("json")
     try:
         return Drawn.model_validate_json(path.read_bytes())
     except (FileNotFoundError, ValidationError) as error:
@@ -95,7 +95,7 @@ def drawn_of(artifact: Artifact, root: Path) -> Drawn:
 
 def picture_of(artifact: Artifact, root: Path, published: Files | None) -> Markup:
     """Without published files, the PNG is a data address: the page loads nothing."""
-    path = root / artifact.configuration.paths.figure(artifact.name, "png")
+    path = root / artifact.file("png")
     place = f"figures/{path.name}"
     content = path.read_bytes() if published is None else published[place]
     with Image.open(io.BytesIO(content)) as image:

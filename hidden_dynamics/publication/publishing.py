@@ -88,13 +88,10 @@ def place_of(artifact: Artifact) -> str:
 
 def _drawn(artifact: Artifact, root: Path) -> dict[str, bytes]:
     """A table as text; of a figure its notes and, if anything is drawn, the picture and its numbers; by path."""
-    paths, place, name = artifact.configuration.paths, place_of(artifact), artifact.name
-    if artifact.form == "table":
-        return {place: (root / paths.table(name, "md")).read_bytes()}
-    files = {place: (root / paths.figure(name, "md")).read_bytes()}
-    if not drawn_of(artifact, root).instead:
-        files[f"figures/{name}.png"] = reduced(root / paths.figure(name, "png"), WIDTH, COLOURS)
-        files[f"figures/{name}.csv"] = (root / paths.figure(name, "csv")).read_bytes()
+    files = {place_of(artifact): (root / artifact.file("md")).read_bytes()}
+    if artifact.form == "figure" and not drawn_of(artifact, root).instead:
+        files[f"figures/{artifact.name}.png"] = reduced(root / artifact.file("png"), WIDTH, COLOURS)
+        files[f"figures/{artifact.name}.csv"] = (root / artifact.file("csv")).read_bytes()
     return files
 
 

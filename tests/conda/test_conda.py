@@ -14,7 +14,7 @@ import pytest
 from conda_lab import Lab, missing
 from repository import SETTINGS, copy_repository
 
-from hidden_dynamics.configuration.paths import TABLE_FORMS
+from hidden_dynamics.configuration.paths import ENDINGS
 
 pytestmark = [pytest.mark.slow, pytest.mark.conda, pytest.mark.skipif(missing() is not None, reason=missing() or "")]
 
@@ -65,7 +65,7 @@ def test_a_table_of_no_runs_is_the_same_from_an_environment_of_its_own(tmp_path)
     snakemake(without, lab, TABLE_OF_NO_RUNS)
     snakemake(with_conda, lab, "--use-conda", TABLE_OF_NO_RUNS)
     made = sorted((without / "out/demo/tables").iterdir())
-    assert len(made) == len(TABLE_FORMS)
+    assert len(made) == len(ENDINGS["table"])
     for path in made:
         assert (with_conda / path.relative_to(without)).read_bytes() == path.read_bytes(), path
 
