@@ -31,7 +31,7 @@ rule calibrate:
 
 # It declares no outputs, so that it is made and shown whenever it is asked for: runs that have finished since then count.
 rule forecast:
-    """Say what a scale will cost: hours, memory, disk"""
+    """Say what a scale will cost: hours and memory"""
     input:
         PATHS.calibration,
     log:

@@ -198,6 +198,7 @@ class Artifact(ABC):
         return self.configuration.paths.drawn(self.form, self.name, ending)
 
     def files(self) -> list[str]:
+        """All of their paths."""
         return list(map(self.file, ENDINGS[self.form]))
 
     # What the paper prints of it.
