@@ -88,22 +88,6 @@ def test_an_artifact_s_number_is_the_papers_own_or_the_best_that_it_quotes(confi
     assert table1.number(Case("mnist", "sr_lstm", 128), "test_accuracy") is None
 
 
-def test_a_number_says_that_it_is_the_best_of_five_runs():
-    """88.12 (Table 10's notes)."""
-    (best,) = ace("10").all_of("cifar10_images", "ace_ode_net_large", 128, "test_accuracy")
-    assert (best.value, best.maximum) == (88.12, True)
-
-
-def test_a_task_has_the_columns_that_are_its_own():
-    assert ace("8").metrics_on("physionet_extrapolation") == ["test_extrapolation_mse"]
-    assert ace("7").metrics_on("physionet") == ["test_auc", "test_average_precision", "test_calibration_error"]
-    for number in ("8", "11"):
-        content = ace(number)
-        shown = [metric for task in content.content["tasks"] for metric in content.metrics_on(task)]
-        assert shown == list(content.content["metrics"])
-        assert all(each.metric in content.metrics_on(each.task) for each in content.numbers)
-
-
 # Figure 7
 
 
