@@ -97,12 +97,6 @@ def test_the_rollout_is_the_plain_loop_whatever_the_shape(seed, series, rows, la
 
 
 @every_way
-def test_a_single_time_is_reached_by_no_step_and_none_by_none(way):
-    assert gaps(torch.tensor([0.3]).double(), way) == ([0], [0], [0.0])
-    assert gaps(torch.empty(0).double(), way) == ([], [], [])
-
-
-@every_way
 def test_without_gradients_the_rollout_is_the_same_to_the_last_bit(way):
     observations, core = drawn(), made()
     with torch.no_grad():
