@@ -97,12 +97,6 @@ def test_pickled_objects_are_never_loaded(toy: Path):
         prepared.load(toy)
 
 
-def test_what_cannot_be_written_is_named(tmp_path: Path):
-    (tmp_path / "data").write_text("a file in place of a directory")
-    with pytest.raises(OSError, match=f"{tmp_path}/data"):
-        prepared.save(tmp_path / "data" / "toy.npz", ARRAYS, PROVENANCE)
-
-
 SETTINGS = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 500, "seed": 1}
 COPYING = ("--dataset", "copying", "--settings", json.dumps(SETTINGS), "--raw", "nowhere")
 

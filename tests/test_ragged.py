@@ -12,7 +12,7 @@ from torch import nn
 
 from hidden_dynamics.models import ragged
 from hidden_dynamics.models.momentum.filters import Momentum
-from hidden_dynamics.models.ragged import run_ragged, segments, valid_steps
+from hidden_dynamics.models.ragged import run_ragged, segments
 from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
@@ -86,12 +86,6 @@ def test_segments_cover_every_valid_step_in_order_and_no_other_cuts_are_cheaper(
     assert found == segmented([end for _, end, _ in found[:-1]]) and all(start < end for start, end, _ in found)
     ways = (cuts for k in range(len(inner) + 1) for cuts in itertools.combinations(inner, k))
     assert cost(found) == min(cost(segmented(cuts)) for cuts in ways)
-
-
-@pytest.mark.parametrize("trailing", [(), (4,), (2, 3)])
-def test_valid_steps_are_those_of_the_mask(trailing):
-    x = noise(LENGTHS[0], len(LENGTHS), *trailing)
-    assert torch.equal(valid_steps(x, torch.tensor(LENGTHS)), x[mask(LENGTHS, len(x))])
 
 
 def test_a_network_of_the_last_step_takes_no_lengths():

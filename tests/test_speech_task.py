@@ -5,7 +5,6 @@ import pytest
 import torch
 from cases import assert_all_close
 
-from hidden_dynamics.data import speech as data
 from hidden_dynamics.data.speech import BINS
 from hidden_dynamics.models.recurrent.lstm import MomentumLSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
@@ -98,11 +97,6 @@ def test_a_batch_depends_on_its_indices_alone():
     x, _, _ = fresh.batch(0, np.array([3, 1]))
     swapped, _, _ = fresh.batch(0, np.array([1, 3]))
     assert not torch.equal(x, swapped) and torch.equal(x.flip(1), swapped)  # of the same length
-
-
-def test_silence_is_what_the_prepared_frames_of_silence_hold():
-    frames = data.frames(np.zeros(data.WINDOW, np.int16), "silence")
-    assert frames.shape == (5, BINS) and (frames == SILENCE).all()
 
 
 @targets
