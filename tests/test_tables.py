@@ -1,13 +1,8 @@
-"""Tables as files: that every form can be read, and what scripts/render.py writes."""
+"""Tables as files: that every form can be read."""
 
-import json
 import re
 
-import pandas
 import pytest
-import render
-from drawn import artifact_at
-from made import make_run, write_floors
 from markup import Reader
 
 from hidden_dynamics.artifacts.tables import Table, markdown, number, signed, write_table
@@ -61,20 +56,3 @@ def test_numbers_as_text():
     assert [number(1.005, 1), number(None, 2), number(1.5e21, 2)] == ["1.0", "–", "1.50e+21"]
     texts = [signed(value, 2) for value in (1.25, -1.0, -0.001, float("nan"))]
     assert texts == ["+1.25", "−1.00", "0.00", "–"]
-
-
-# The script
-
-
-def test_an_artifacts_files_are_written(tmp_path):
-    artifact = artifact_at("demo", "momentumrnn_table11")
-    for run in artifact.runs:
-        metrics = [run.spec["training"]["report"]["metric"], *artifact.metrics()]
-        evaluation = {"iteration": 10, "epoch": 1.0, **dict.fromkeys(metrics, 0.5)}
-        make_run(tmp_path, artifact.configuration, run, evaluations=[evaluation])
-    write_floors(tmp_path, artifact)
-    render.draw(artifact, tmp_path)
-    csv = pandas.read_csv(tmp_path / artifact.files()[0])
-    assert set(csv["mean"]) == {50.0} and set(csv["n"]) == {2}
-    shown = json.loads(next(tmp_path / file for file in artifact.files() if file.endswith(".json")).read_text("utf-8"))
-    assert len(shown["rows"]) == 5 and all((tmp_path / file).is_file() for file in artifact.files())
