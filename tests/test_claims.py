@@ -82,9 +82,6 @@ def test_what_is_asked_for_is_what_is_read(configured, tmp_path):
     assert {verdict.id for verdict in found if verdict.outcome is not Outcome.NOT_RUN} == {"M1", "M3", "M11"}
 
 
-# A third paper
-
-
 def published(directory: Path, name: str, *changes: dict) -> Path:
     """A directory of papers with one of this name, and its claims: each as M2 of MomentumRNN's but for some changes."""
     content = read_yaml(PUBLISHED / "momentumrnn/claims.yaml")
@@ -110,9 +107,6 @@ def test_a_paper_is_a_directory_with_claims_and_its_name_may_have_digits(tmp_pat
     assert {name: [entry.id for entry in content.claims] for name, content in found.items()} == {
         "later2019": ["L1", "L2"], "third2024net": ["M2"]
     }  # fmt: skip
-
-
-# Refusals
 
 
 @pytest.mark.parametrize(

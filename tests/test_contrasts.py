@@ -36,9 +36,6 @@ def settings_of(configuration, cell):
     return resolve(configuration, *cell, 0).spec["hyperparameters"]
 
 
-# Controls
-
-
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_control_has_the_s_of_its_filter_and_differs_in_momentum_alone(configured, scale):
     artifact = artifact_named(configured(scale=scale), TABLE)
@@ -120,9 +117,6 @@ def test_a_control_of_a_model_that_its_task_has_not_is_refused(project):
     project.set("config/models.yaml", "scaled_lstm.control_of", "momentum_dtriv")
     with refused("unknown model 'momentum_dtriv'", file="config/models.yaml", key="scaled_lstm.control_of"):
         project.load()
-
-
-# The table
 
 
 def numbers(run):

@@ -23,9 +23,6 @@ def drawn(name: str, *spread: Any, **changes: Any) -> Table:
     return artifact.draw(evidence_of(artifact, costs=costs_of(artifact, MODELS, *spread, **changes)))
 
 
-# Costs
-
-
 def test_table_14_compares_ratios_alone():
     """By hand: 7.43 / 6.18 is 1.20, above 1.10 (1.05 – 1.15); 4.07 / 2.52 is 1.62; 25.13 / 15.93 is 1.58."""
     table = drawn(TIME)
@@ -45,8 +42,6 @@ def test_a_cost_is_the_median_of_the_processes_and_one_has_no_range(spread, rati
 def test_a_memory_too_small_to_be_seen_has_no_ratio():
     assert cells(drawn(MEMORY, value="0.0", ratio=""), "AdamLSTM")[RATIO] == "–"
 
-
-# Time to an accuracy
 
 COMPUTED = "Epochs × time per sample, min"
 COMPUTED_RATIO = "Epochs × time ÷ LSTM’s"

@@ -42,9 +42,6 @@ def half_learned(**settings):
     return artifact, curves
 
 
-# Content
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_what_is_drawn_is_what_the_curves_say(name):
     artifact = artifact_at("demo", name)
@@ -142,9 +139,6 @@ def test_a_model_of_the_users_own_is_drawn(project):
     assert line.get_color() == "magenta" and "Mine" in words(figure)
 
 
-# What it says of itself
-
-
 def test_a_train_loss_is_drawn_against_iterations_only():
     """Epochs of text differ in length from seed to seed: parts of them are no common axis."""
     panel = {"task": "ptb", "size": 1150, "split": "train", "x_scale": "log", "y_scale": "log", "against": "epoch"}
@@ -161,8 +155,6 @@ def test_published_values_stand_beside_the_papers_size_and_data_only(change):
     figure = draw(artifact_at("paper", "momentumrnn_figure4", overrides={"tasks": {"copying_2k": change}}))
     assert not with_gid(panels_of(figure)[0], "published") and with_gid(panels_of(figure)[1], "published")
 
-
-# The authors' own losses
 
 FIRST = next(log[0] for log in load_logs("momentumrnn/logs.yaml").logs if log[0].mean == 0.37064)
 

@@ -52,9 +52,6 @@ def total_of(*given_):
     return list(forecast(*given_))[-1]
 
 
-# The cost of a run
-
-
 SMALL = {
     "pmnist/lstm-n32": {"batch_size": 700, "epochs": 2},
     "copying_1k/lstm-n32": {"batch_size": 4, "epochs": 7, "evaluate_every": 3},
@@ -104,9 +101,6 @@ def test_runs_that_cost_alike_are_measured_once(configured):
     for wanted, training in ((False, {"batch_size": 32}), (True, {"optimisers": {"main": {"lr": 1.0}}})):
         changed = {"tasks": {"mnist": {"training": training}}, "artifacts": {}}
         assert (key("mnist/lstm-n32") == key("mnist/lstm-n32", overrides=changed)) is wanted
-
-
-# Sums and bounds
 
 
 def test_the_total_counts_shared_runs_once(configured, tmp_path):
@@ -204,9 +198,6 @@ def finish(root, configuration, run):
     return files
 
 
-# Calibrations on disk
-
-
 def test_a_calibration_that_cannot_be_used_is_refused(configured, tmp_path):
     path = tmp_path / "calibration.json"
     with refused("No such file", file=path):
@@ -234,9 +225,6 @@ def test_what_is_wrong_in_the_settings_is_named_and_what_is_right_changes_no_run
     assert [run.identity for run in all_runs(changed)] == [run.identity for run in all_runs(configured())]
 
 
-# The step
-
-
 def test_the_step_prints_and_writes_the_forecast_without_torch(configured, tmp_path):
     settings = {"results": str(tmp_path / "results")}
     good = made_up(all_runs(configured(**settings)))
@@ -255,9 +243,6 @@ def test_the_step_prints_and_writes_the_forecast_without_torch(configured, tmp_p
     assert text.strip() == out.stdout.strip()
     rows = read_rows(output.with_suffix(".csv"))
     assert [row["artifact"] for row in rows] == [*load_artifacts(configured()), "total"]
-
-
-# Measuring
 
 
 def test_a_dataset_of_unknown_shape_is_to_be_prepared_first(configured):

@@ -24,7 +24,6 @@ ORDER = [
 ]
 
 
-# Files of one name in two packages: one subject in two layers.
 def modules(package: str) -> list[Path]:
     return sorted((HOUSE / package).rglob("*.py"))
 

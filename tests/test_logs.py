@@ -35,9 +35,6 @@ def changed(task: str = TASK, **change: Any) -> dict[str, Any]:
     return {"overrides": {"tasks": {task: change}}}
 
 
-# Which runs a log speaks to
-
-
 def test_all_logs_but_four_are_of_the_papers_settings(configured):
     paper = configured(scale="paper", variants=RELEASED)
     runs = [run for task in LOGS.about.tasks for run in runs_on(paper, task, [0])]
@@ -90,9 +87,6 @@ def test_a_run_that_differs_in_whatever_one_setting_is_not_spoken_to(configured,
     assert LOGS.of(paper, replace(run, spec=merge(run.spec, change))) is None
 
 
-# The table
-
-
 def table_of(root: Path, factor=1.0, spread=0.01, epochs=1, task=TASK, only="", **about: Any):
     """Of runs whose losses, after each epoch, are a log's first mean times a factor, with a deviation of `spread`
     times that; about: by (model, seed), keywords of a run, or its own number of epochs."""
@@ -138,12 +132,9 @@ def test_it_is_made_where_runs_are_at_the_papers_settings(configured):
     assert ("mnist", "lstm", 128) in artifact.cases() and not {cell.task for cell in artifact.cases()} & {TASK, "ptb"}
 
 
-# The table of their cells
-
-
 @pytest.fixture(scope="module")
 def cells():
-    """Its rows by cell; of two that differ in clipping, the clipped one is the last."""
+    """The rows of the table of logs by cell; of two that differ in clipping, the clipped one is the last."""
     artifact = artifact_at("demo", "momentumrnn_logs")
     return artifact.draw(evidence_of(artifact)).data.set_index(["task", "model", "size"])
 

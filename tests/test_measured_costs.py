@@ -28,9 +28,6 @@ from hidden_dynamics.training import loop, optimisers
 TABLE = "momentumrnn_table14"
 
 
-# How times and memory are taken
-
-
 class Machine:
     """A clock that only actions move, and the order in which they ran."""
 
@@ -84,9 +81,6 @@ def test_each_process_is_another_one_and_its_death_is_told():
         in_fresh_process("spawn", "their costs", os._exit, 1)
 
 
-# A step is a training's
-
-
 def save_digits(directory: Path, pixels: int, images: int = 20) -> None:
     arrays = noise_images(pixels, levels=16, train=images, test=images)
     about = {"dataset": "digits", "title": "Made-up digits"}
@@ -112,9 +106,6 @@ def test_a_training_step_leaves_the_network_that_the_training_loop_leaves(config
         torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
     assert measured.sizes() == {"batch": 20, "steps": 16, "samples_per_epoch": 20}
     assert set(measured.optimisers) == set(optimisers.build(measured.network, run.spec["training"]["optimisers"]))
-
-
-# A real measurement
 
 
 def test_a_real_measurement(ended, tmp_path, monkeypatch):
@@ -163,8 +154,6 @@ def test_what_cannot_be_measured_is_refused_in_one_line(ended, arguments, word):
     done = ended(measure_cost.main, *arguments, "--device", "cpu")
     assert done.code == 1 and word in done.err and done.err.count("\n") == 1
 
-
-# The rule
 
 TARGET = "out/pilot/costs/momentumrnn_table14.csv"
 MEASURES_NOTHING = f"""

@@ -55,9 +55,6 @@ def blobs(apart, clusters=4, each=20, dimensions=5, seed=0):
     return np.repeat(centres, each, 0) + rng.normal(size=(clusters * each, dimensions))
 
 
-# Clusters and maps
-
-
 @pytest.mark.parametrize("apart", [0.0, 2.0, 5.0])
 def test_clusters_and_silhouette_are_scikit_learns(apart):
     points = blobs(apart)
@@ -84,9 +81,6 @@ def test_features_that_hardly_differ_are_mapped_and_those_that_do_not_are_not():
 def test_fewer_features_than_clusters_have_no_silhouette(distinct):
     assigned, silhouette = cluster(np.repeat(blobs(9.0)[:distinct], 30, 0), SETTINGS)
     assert silhouette is None and len(set(assigned)) == distinct
-
-
-# What is taken from a network
 
 
 class Network(nn.Module):
@@ -133,9 +127,6 @@ def test_a_split_that_is_not_there_and_a_network_without_layers_are_named(networ
         features_of(network, task, changed(**change))
 
 
-# Which runs, and whose measurement
-
-
 def test_table_and_figure_share_their_measurement_until_a_setting_differs(configured):
     def measurements(**overrides):
         artifacts = load_artifacts(configured(overrides={"artifacts": overrides}))
@@ -143,9 +134,6 @@ def test_table_and_figure_share_their_measurement_until_a_setting_differs(config
 
     assert measurements() == [TABLE, TABLE]
     assert measurements(**{FIGURE: {"features": {"perplexity": 10}}}) == [TABLE, FIGURE]
-
-
-# scripts/measure_features.py
 
 
 class Workplace:

@@ -88,9 +88,6 @@ def test_an_artifact_s_number_is_the_papers_own_or_the_best_that_it_quotes(confi
     assert table1.number(Case("mnist", "sr_lstm", 128), "test_accuracy") is None
 
 
-# Figure 7
-
-
 BEST = {"mnist_ablation": 99.08, "timit_ablation": 5.86, "ptb_ablation": 58.62}
 
 
@@ -107,9 +104,6 @@ def test_a_grid_has_a_number_for_each_pair_and_is_configured_at_scale_paper(task
     assert BEST[task] == (max(flat) if paper.metrics[content.metric].better == "higher" else min(flat))
     model = paper.tasks[task].models["momentum_lstm"]
     assert model.grid == {**content.rows, **content.columns} and model.hyperparameters["hidden_size"] == content.size
-
-
-# Beside the configuration
 
 
 SAME_SETTINGS = {"physionet": ("physionet_interpolation", "physionet_extrapolation")}  # "the same" (Section 4.4)

@@ -102,9 +102,6 @@ def test_a_record_that_is_none_is_refused(files, content):
         files.record()
 
 
-# CSV files of our own
-
-
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "rows.csv"
