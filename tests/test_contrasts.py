@@ -246,8 +246,3 @@ def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
     said = texts(table, list(table.data["task"]).index("timit"))["Plain core"]
     assert said == "LSTM: 2 of 5 learned, median 1.05"
     assert record(table)["plain_learned"] == 2
-
-
-def test_two_seeds_have_neither_interval_nor_test():
-    data = drawn(scale="demo", seeds=[0, 1]).data
-    assert data[["s_p", "momentum_p", "s_low"]].isna().all(axis=None) and data["momentum_difference"].notna().all()

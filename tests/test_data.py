@@ -91,13 +91,6 @@ COPYING = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 
 ADDING = {"length": 12, "test_size": 5, "seed": 1}
 
 
-def test_drawn_test_sets_have_the_sizes_and_the_numbers_of_their_settings():
-    words, sums = copying.prepare(Path("nowhere"), COPYING), adding.prepare(Path("nowhere"), ADDING)
-    assert words.pop("test_letters").shape == (50, 10) and words.items() <= COPYING.items()
-    assert sums.pop("length") == 12
-    assert [array.shape for array in sums.values()] == [(5, 12), (5, 2), (5,)]
-
-
 def test_digits():
     arrays = digits.prepare(Path("nowhere"), {})
     assert arrays["train_images"].shape == (1437, 64) and arrays["test_images"].shape == (360, 64)

@@ -149,12 +149,6 @@ def test_held_out_images_are_not_trained_on_and_the_same_for_all_seeds():
     assert held_out[0] != set(range(HELD_OUT)) and held_out[0] != set(range(280, 300))  # from all over
 
 
-def test_nothing_is_held_out_where_the_test_set_chooses():
-    task = task_of(select_on="test")
-    assert task.train_size == COUNT and "validation" not in task.images
-    assert not task.validated  # the test is what `evaluate` does
-
-
 class Linear(nn.Module):
     """A network of one linear map."""
 

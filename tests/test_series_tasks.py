@@ -229,12 +229,6 @@ def test_mortality_is_scored_by_averaged_or_pooled_samples(stays, kind: str):
     assert set(task.evaluate(Echo())) == {name.replace("test", "validation") for name in expected}
 
 
-def test_without_a_validation_part_every_evaluation_is_the_test(stays):
-    task = mortality(stays, validation=0)
-    assert not task.validated and task.train_size == 40
-    assert {"test_auc", "test_average_precision", "test_calibration_error"} < set(task.evaluate(Echo()))
-
-
 @pytest.mark.parametrize("targets", ["interpolation", "extrapolation"])
 def test_errors_are_those_of_a_plain_loop(stays, targets: str):
     task = regression(stays, targets)
