@@ -198,13 +198,6 @@ def test_where_s_is_1_the_plain_core_is_the_control():
     assert row[HEADINGS["momentum"]] != "–"
 
 
-def test_its_tests_are_pairs_each_once():
-    pairs = list(artifact_at("evening", TABLE).pairs())
-    assert len(pairs) == len(set(pairs)) and all(one != other for one, other, _ in pairs)
-    speech = [pair for pair in pairs if pair[0].task == "timit"]
-    assert len(speech) == 5  # one control serves two filters
-
-
 def test_seeds_with_data_of_their_own_are_compared_pair_by_pair():
     found = record(drawn(variants={"default": "released"}), "pmnist_dtriv", "momentum_dtriv")
     control, filtered = (values("pmnist_dtriv", name, 512) for name in ("scaled_dtriv", "momentum_dtriv"))

@@ -8,10 +8,9 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from conftest import refused
-from drawn import add_model, artifact_at, assert_nothing_overlaps, legend, panels_of, with_gid, words
+from drawn import artifact_at, assert_nothing_overlaps, legend, panels_of, with_gid
 from made import curves_of, evidence_of
 
-from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.artifacts.kinds import curves as kind
 from hidden_dynamics.artifacts.kinds.curves import Curve, robust_limits
 from hidden_dynamics.papers.logs import load_logs
@@ -130,13 +129,6 @@ def test_lines_differ_without_their_colours_and_a_light_one_has_an_outline():
     assert len({str(line._unscaled_dash_pattern) for line in lines}) == len(lines)
     outlined = {line.get_gid().split()[1]: line.get_color() for line in lines if line.get_path_effects()}
     assert outlined["sr_lstm"] == "cyan" and "lstm" not in outlined
-
-
-def test_a_model_of_the_users_own_is_drawn(project):
-    add_model(project, "mnist", 256, core="mine.MyLSTM")
-    figure = draw(artifact_named(project.load(), FIGURES[0]))
-    (line,) = with_gid(panels_of(figure)[0], "curve mine")
-    assert line.get_color() == "magenta" and "Mine" in words(figure)
 
 
 def test_a_train_loss_is_drawn_against_iterations_only():

@@ -7,10 +7,10 @@ import pytest
 from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
-from made import EVERY, evaluations_of, make_run, run_record
+from made import EVERY, evaluations_of, make_run
 
-from hidden_dynamics.configuration.runs import all_runs, code_of, resolve
-from hidden_dynamics.papers.deviations import deviations, first_part, is_resized
+from hidden_dynamics.configuration.runs import all_runs, code_of
+from hidden_dynamics.papers.deviations import deviations, first_part
 from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.run_files import RunFiles, is_finished
 
@@ -128,10 +128,3 @@ def test_the_first_epochs_of_a_run_whose_test_failed_failed_theirs(both, tmp_pat
     configuration, run = both("physionet", [*values[:4], 0.9, 0.6], SHORT, failure=failure, diverged_at=LONG * EVERY)
     with refused(file=tmp_path / run.directory / "run.json", key="training.epochs"):
         RunRecord.read(configuration, run, tmp_path)
-
-
-@pytest.mark.parametrize(("scale", "resized"), [("demo", True), ("paper", False)])
-def test_a_run_of_fewer_units_is_resized(configured, scale, resized):
-    configuration = configured(scale=scale)
-    run = resolve(configuration, "mnist", "lstm", 128, 0)
-    assert is_resized(run_record(configuration, run)) is resized
