@@ -211,12 +211,13 @@ def test_what_fills_no_batch_is_left_out_of_an_epoch_and_it_is_others_in_another
     factor=st.sampled_from([0.1, 0.5]),
     scale=st.sampled_from([None, 2, 10]),
     until=st.one_of(st.none(), st.integers(1, 12)),
+    decay=st.sampled_from([{}, {"decay": 0.9}, {"decay": 0.9, "floor": 0.5}]),
     per_epoch=st.integers(1, 7),
 )
-def test_the_rates_drop_after_the_epochs_named_and_the_training_ends_when_it_is_told_to(
-    drops, factor, scale, until, per_epoch
+def test_the_rates_drop_after_the_epochs_named_decay_from_the_first_on_and_end_when_told_to(
+    drops, factor, scale, until, decay, per_epoch
 ):
-    rates = {"drops": drops, "factor": factor}
+    rates = {"drops": drops, "factor": factor} | decay
     rates |= ({} if scale is None else {"scale": scale}) | ({} if until is None else {"until": until})
     schedule = Schedule({"epochs": 9, "batch_size": 10, "rates": rates}, 10 * per_epoch, 0)
     assert schedule.iterations == min(9, until or 9) * per_epoch
@@ -226,6 +227,9 @@ def test_the_rates_drop_after_the_epochs_named_and_the_training_ends_when_it_is_
     expected = []
     for epoch in range(min(9, until or 9)):  # epochs that are over before this one
         expected += per_epoch * [(scale or 1) * factor ** sum(drop <= epoch for drop in drops)]
+    if decay:
+        least = decay.get("floor", 0)
+        expected = [rate * max(least, 0.9**iteration) for iteration, rate in enumerate(expected, 1)]
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -289,12 +293,6 @@ def test_the_optimisers_step_at_the_rates_of_the_schedule_and_keep_their_own(tmp
     assert history.iteration == 8  # two batches of 4 in an epoch of 10
     assert used == pytest.approx(2 * [0.2] + 4 * [0.02] + 2 * [0.002])
     assert steppers["main"].param_groups[0]["initial_lr"] == 0.1
-
-
-def test_rates_decay_in_every_iteration_the_first_included_until_the_floor():
-    schedule = Schedule({"batch_size": 5, "epochs": 9, "rates": {"decay": 0.9, "floor": 0.5, "scale": 2}}, 20, 0)
-    assert [schedule.rate(iteration) for iteration in range(3)] == pytest.approx([1.8, 2 * 0.9**2, 2 * 0.9**3])
-    assert schedule.rate(6) == schedule.rate(35) == 1.0
 
 
 def test_fixed_batches_are_the_same_in_every_epoch_in_the_order_of_the_task():

@@ -49,15 +49,6 @@ class Weighted(nn.Module):
         return (x if self.every_step else x.transpose(0, 1).flatten(1)) @ self.weight
 
 
-def test_a_pixel_is_its_grey_level_over_the_number_of_levels():
-    arrays, task = pixel_arrays(), pixels()
-    x, labels = task.batch(0, np.array([4, 2]))
-    assert x.shape == (PIXELS, 2, 1) and x.dtype == torch.float32
-    assert np.array_equal(x[:, 0, 0].numpy(), arrays["train_images"][4].astype(np.float32) / LEVELS)
-    assert np.array_equal(x[:, 1, 0].numpy(), arrays["train_images"][2].astype(np.float32) / LEVELS)
-    assert labels.tolist() == arrays["train_labels"][[4, 2]].tolist() and labels.dtype == torch.int64
-
-
 def test_a_binary_pixel_is_1_above_a_half_and_else_0():
     arrays = pixel_arrays() | {"levels": np.array(4, np.float32)}
     arrays["train_images"][0] = [0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0]
@@ -80,14 +71,17 @@ def test_the_readout_starts_uniform_or_as_in_exprnn():
 
 
 @pytest.mark.parametrize(("permutation", "seed"), [("fixed", 0), ("fixed", 3), ("by_seed", 3)])
-def test_training_and_test_images_are_permuted_alike(permutation, seed):
+def test_training_and_test_images_are_permuted_alike_and_a_pixel_is_its_grey_level_over_their_number(permutation, seed):
     arrays = pixel_arrays()
     order = np.random.RandomState(92916 if permutation == "fixed" else seed).permutation(PIXELS)
     task = PixelClassification(arrays, {"permutation": permutation}, seed, CPU)
     assert np.array_equal(task.train_images.numpy(), arrays["train_images"][:, order])
     assert np.array_equal(task.test_images.numpy(), arrays["test_images"][:, order])
-    x, _ = task.batch(0, np.array([9]))
-    assert np.array_equal(x[:, 0, 0].numpy(), arrays["train_images"][9, order].astype(np.float32) / LEVELS)
+    x, labels = task.batch(0, np.array([9, 4]))
+    assert x.shape == (PIXELS, 2, 1)
+    expected = arrays["train_images"][np.ix_([9, 4], order)].astype(np.float32) / LEVELS
+    assert x.dtype == torch.float32 and np.array_equal(x[:, :, 0].T.numpy(), expected)
+    assert labels.tolist() == arrays["train_labels"][[9, 4]].tolist() and labels.dtype == torch.int64
 
 
 def test_the_evaluation_of_pixels_is_over_the_whole_test_set_at_once():
