@@ -37,7 +37,7 @@ def readme(configuration: Configuration, runs: Sequence[RunRecord], artifacts: M
         commits=Counter(run.commit or "unknown" for run in runs),
         versions=list({str(run.versions): run.versions for run in runs}.values()),
         artifacts=artifacts,
-        measured=any(artifact.measured for artifact in artifacts.values()),
+        measured=sorted({artifact.measured for artifact in artifacts.values() if artifact.measured}),
         floors=any(artifact.floored for artifact in artifacts.values()),
         left_out=left_out_note(configuration),
     )
