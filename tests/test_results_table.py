@@ -116,6 +116,7 @@ def test_a_lead_is_that_over_the_baseline_of_the_same_size_with_its_interval_and
     speech = artifact_at("paper", SPEECH)
     table = drawn([ran("lstm", 30.0, speech), ran("momentum_lstm", 20.0, speech)], speech)
     assert line(table, "momentum_lstm")["lead"] == 10.0
+    assert {metric for *_, metric in speech.pairs()} == {"validation_loss", "test_loss"}
 
 
 def test_a_lead_of_what_is_not_shown_to_have_learned_is_marked():
