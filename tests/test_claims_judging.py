@@ -98,6 +98,15 @@ def test_why_a_claim_was_not_run(paper, configured):
         assert (verdict.difference, verdict.ran, verdict.sentence) == (None, "", "")
 
 
+def test_the_better_of_the_references_counts_and_the_weaker_of_the_subjects(paper):
+    models = {"momentum_lstm": 98.5, "adam_lstm": 99.5, "lstm": 98.0, "rmsprop_lstm": 97.0}
+    runs = [run for model, mean in models.items() for run in seeds(paper, model, mean)]
+    many = claim(subject=["adam_lstm", "momentum_lstm"], reference=["rmsprop_lstm", "lstm"])
+    (verdict,) = judged(paper, runs, many)
+    assert (verdict.subject, verdict.reference, verdict.tests) == ("MomentumLSTM", "LSTM", 2)
+    assert verdict.difference == pytest.approx(0.5)
+
+
 # ----------------------------------------------------------------------------------------------------- Other questions
 
 
@@ -143,6 +152,12 @@ def halving(configuration, *halves):
     return with_losses(configuration, dict(zip(("momentum_lstm", "lstm"), curves, strict=True)))
 
 
+def test_faster_is_fewer_iterations_to_a_loss_that_all_reach(paper):
+    (verdict,) = judged(paper, halving(paper, 20, 40), claim(kind="faster", metric=None))
+    assert verdict.outcome is Outcome.REPRODUCED and 0.4 < verdict.difference < 0.6
+    assert verdict.low < verdict.difference < verdict.high < 1
+
+
 def test_the_first_part_of_the_schedule_answers_for_its_course_and_for_claims_of_such_a_part(short):
     runs = halving(short, 20, 40)
     course, part = claim(kind="faster", metric=None), claim(kind="faster", metric=None, by_epoch=2)
@@ -166,6 +181,12 @@ COURSES = {  # of which the best and the last are not in one order
 @pytest.fixture
 def courses(paper):
     return [run for model, own in COURSES.items() for run in written(paper, model, own)]
+
+
+@pytest.mark.parametrize("at, difference", [("reported", 4.4), ("last", -2.4)])
+def test_the_evaluation_that_counts(paper, courses, at, difference):
+    (verdict,) = judged(paper, courses, claim(at=at))
+    assert verdict.difference == pytest.approx(difference)
 
 
 def test_the_loss_at_an_iteration_is_the_mean_of_the_last_before_it(paper):
