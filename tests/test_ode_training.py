@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 import torch
+import train as script
 from loops import CPU, assert_same
 
-from hidden_dynamics.configuration.runs import resolve
+from hidden_dynamics.configuration.runs import OUTPUTS, resolve
+from hidden_dynamics.data import prepared
 from hidden_dynamics.results import writing
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.building import build
@@ -33,8 +35,8 @@ def arrays():
     return made
 
 
-def settings_of(variant):
-    solver = {"rtol": 0.2, "atol": 0.2, "adjoint": variant == "published"}
+def settings_of(variant="published", max_steps=1000):
+    solver = {"rtol": 0.2, "atol": 0.2, "adjoint": variant == "published", "max_steps": max_steps}
     every = (TRAIN - HELD_OUT * (variant == "published")) // BATCH  # after each epoch
     task = {
         "settings": {"crop": 8, "pad": 1, "validation": HELD_OUT},
@@ -48,8 +50,8 @@ def settings_of(variant):
 class Run:
     """A training of seed 1 that may be continued; it counts its batches and its tests."""
 
-    def __init__(self, configured, directory, variant="published"):
-        self.run = resolve(configured(**settings_of(variant)), TASK, MODEL, 64, 1)
+    def __init__(self, configured, directory, variant="published", **options):
+        self.run = resolve(configured(**settings_of(variant, **options)), TASK, MODEL, 64, 1)
         self.directory, self.batches, self.tests = directory, 0, 0
         self.task, self.network = build(self.run, arrays(), CPU)
         self.task.batch = self.counting(self.task.batch, "batches")
@@ -143,3 +145,26 @@ def test_a_solver_that_fails_ends_the_training_and_is_recorded(configured, tmp_p
     again = Run(configured, tmp_path)
     assert_same(again.train(), again.network, (history, run.network))
     assert (again.batches, again.tests) == (0, 0)
+
+
+def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_path, ended):
+    settings = settings_of(max_steps=1) | {
+        "results": str(tmp_path / "results"),
+        "data": {"directory": str(tmp_path / "data"), "mirror": None},
+        "device": "cpu",
+    }
+    configuration = configured(**settings)
+    run = resolve(configuration, TASK, MODEL, 64, 0)
+    path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
+    about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
+    prepared.save(tmp_path / path, arrays(), about)
+    arguments = ["--task", TASK, "--model", run.sized_model, "--seed", "0", "--config", json.dumps(settings)]
+    (code, out, err), directory = ended(script.main, *arguments, "--threads", "1"), tmp_path / run.directory
+    assert all((directory / name).is_file() for name in OUTPUTS)
+    about = json.loads((directory / "run.json").read_text())
+    assert (code, err) == (0, "")
+    said = "diverged at iteration 1 (step budget exceeded at t = {time:.6g}, step 2, forward) after 0 iterations"
+    assert f"{about['run']}: {said.format(**about['failure'])}" in out
+    assert (about["status"], about["diverged_at"], about["iterations"]) == ("diverged", 1, 0)
+    assert about["failure"]["cause"] == "step budget exceeded" and about["failure"]["during"] == "forward"
+    assert about["reported"] is None

@@ -843,15 +843,6 @@ def test_a_run_that_fails_is_recorded_so_and_alone_tried_again(breaking, both, s
     assert steps["done"] == before + 1 + 6
 
 
-def test_a_run_whose_solver_fails_ends_well_and_says_how(breaking, workplace, call):
-    failure = {"cause": "step budget exceeded", "time": 0.25, "step": 2, "during": "forward"}
-    breaking(SolverFailure(*failure.values()), model="lstm")
-    code, out, err = call(workplace.arguments())
-    assert (code, err) == (0, "") and "at iteration 1 (step budget exceeded at t = 0.25, step 2, forward)" in out
-    record = RunFiles(workplace.run).record()
-    assert (record["status"], record["diverged_at"], record["failure"]) == ("diverged", 1, failure)
-
-
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_full_disk_and_ctrl_c_concern_all_runs(breaking, both, error):
     breaking(error)
@@ -882,6 +873,13 @@ def test_a_full_disk_is_reported_and_leaves_nothing_at_a_final_name(workplace, c
     assert code == 1 and warning.startswith("warning: ") and "checkpoint.pt could not be written" in warning
     assert error.startswith("error: No space left on device: the disk at ") and "metrics.csv" in error
     assert [path for path in workplace.root.glob("results/**/*") if path.is_file()] == []
+
+
+def test_data_that_are_missing_are_named_in_one_line(workplace, call):
+    workplace.data.unlink()
+    code, out, err = call(workplace.arguments())
+    assert (code, out) == (1, "") and one_line(err) and f"{workplace.data.name} is missing" in err
+    assert workplace.files() == []
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), Interrupted(signal.SIGINT), Interrupted(signal.SIGTERM)])
