@@ -349,12 +349,16 @@ def test_a_verdict_says_where_its_subject_is_not_ahead_of_the_control(paper, con
     assert verdict.outcome is Outcome.REPRODUCED and ("its control, Scaled LSTM" not in verdict.sentence) is ahead
 
 
-def test_of_a_ratio_a_subject_that_is_ahead_of_the_control_takes_fewer_iterations():
-    faster = Verdict(paper="a", id="M3", says="", place="", kind="faster", outcome=Outcome.REPRODUCED, difference=0.8)
-    ends = {(0.7, 0.9): True, (0.7, 1.1): False, (1.1, 1.2): False}
+@pytest.mark.parametrize("kind, difference, null", [("faster", 0.8, 1), ("better", -0.2, 0)])
+def test_a_subject_that_is_ahead_of_the_control_takes_fewer_iterations_or_has_less_loss(kind, difference, null):
+    found = Verdict(paper="a", id="M3", says="", place="", kind=kind, outcome=Outcome.REPRODUCED, difference=difference)
+    ends = {(-0.3, -0.1): True, (-0.3, 0.1): False, (0.1, 0.2): False}
     for (low, high), ahead in ends.items():
-        control = {"control_label": "same s", "control_low": low, "control_high": high}
-        assert ("same s" not in sentence_of(faster.model_copy(update=control))) is ahead
+        control = {"control_label": "same s", "control_low": null + low, "control_high": null + high}
+        said = found.model_copy(update=control)
+        assert ("same s" not in sentence_of(said)) is ahead
+        for silent in ({"reference": "same s"}, {"outcome": Outcome.INCONCLUSIVE}, {"control_low": None}):
+            assert "its control" not in sentence_of(said.model_copy(update=silent))
 
 
 def test_the_classical_baseline_is_shown_and_takes_nothing_away(paper):

@@ -50,7 +50,7 @@ class Verdict(BaseModel):
         difference, low, high: the subject's mean less the reference's, in the metric's unit, with its 95 % interval
             over seeds; of `faster` the ratio of iterations.
         items_low, items_high: the same interval over seeds and test items.
-        control_difference: the subject's mean less that of a model with its scale and no momentum, or no attention.
+        control_difference: the subject's mean less that of its control, which lacks what the paper credits.
         p_adjusted: Holm's, over the `tests` of the paper's family that were begun.
         robust: the share of `analyses` that have the same outcome; `differing` are the others, with theirs.
     """
@@ -118,6 +118,11 @@ class Verdict(BaseModel):
     @classmethod
     def _nothing_is_the_default(cls, columns: Mapping[str, object]) -> dict[str, object]:
         return {name: value for name, value in columns.items() if value is not None}
+
+    @property
+    def has_control(self) -> bool:
+        """Whether a control was run that is not the reference itself."""
+        return self.control_label not in ("", self.reference)
 
 
 def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:

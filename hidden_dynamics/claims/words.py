@@ -204,7 +204,7 @@ def part_of(part: str, iteration: int | None) -> str:
 
 
 def sentence_of(verdict: Verdict) -> str:
-    """What was found, in one to four sentences, with the numbers; "" where nothing ran."""
+    """What was found, in a few sentences, with the numbers; "" where nothing ran."""
     numbers, reason = _means(verdict), verdict.reason[:1].upper() + verdict.reason[1:]
     if verdict.outcome is Outcome.NOT_RUN:
         return f"Not judged: {verdict.reason}. So far: {numbers}." if numbers else ""
@@ -219,13 +219,19 @@ def sentence_of(verdict: Verdict) -> str:
 
 
 def _beside_control(verdict: Verdict) -> str:
-    """That a control, which has the subject's scale and no momentum, may do as much; "" where it is shown not to."""
-    low, high, same = verdict.control_low, verdict.control_high, verdict.control_label in ("", verdict.reference)
-    if same or low is None or high is None or verdict.difference is None or verdict.outcome not in FOR:
+    """That the control of a claim that holds may do as much; "" where it is shown not to, or has no interval."""
+    low, high = verdict.control_low, verdict.control_high
+    if (
+        not verdict.has_control
+        or low is None
+        or high is None
+        or verdict.difference is None
+        or verdict.outcome not in FOR
+    ):
         return ""
     none = 1 if verdict.kind == "faster" else 0
     ahead = low > none if verdict.difference > none else high < none  # as it is of the reference
-    return "" if ahead else f"It is not shown to be ahead of its control, {verdict.control_label}."
+    return "" if ahead else f"{verdict.subject} is not shown to be ahead of its control, {verdict.control_label}."
 
 
 def _beside_printed(verdict: Verdict) -> str:

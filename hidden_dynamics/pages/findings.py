@@ -137,7 +137,7 @@ def _ours(verdict: Verdict) -> str:
 
 
 def _control(verdict: Verdict) -> str:
-    if verdict.control_label in ("", verdict.reference):  # the comparison itself is one with the control
+    if not verdict.has_control:  # or the comparison itself is one with the control
         return verdict.control_label and "as ours"
     effect = verdict.control_difference, verdict.control_low, verdict.control_high
     return _named(verdict.control_label, _effect(verdict, effect))

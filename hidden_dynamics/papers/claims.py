@@ -74,7 +74,7 @@ class ClaimEntry(Entry):
         metric: with `measurement`, of what is measured beside the runs for that table or figure.
         at: the evaluation whose number counts.
         by_epoch: a first part of the paper's own schedule answers the claim, if it has as many epochs.
-        control: a model with the subject's scale and no momentum.
+        control: the subject without what the paper credits: with its scale and no momentum, without attention.
         dagger: whether the test is one of the paper's family in docs/evidence/PLAN.md.
         begun: the plan's runs of it have begun: where they do not answer here, its test is in the family all the same.
         plan: whether claim, test and rule are older than the first run.
