@@ -214,20 +214,15 @@ def sentence_of(verdict: Verdict) -> str:
     decided_otherwise = verdict.outcome in UNDECIDED and reason  # which the reason tells
     outcome = "" if (said_otherwise and told) or decided_otherwise else verdict.outcome.sentence
     found = f"{when}{numbers}." if numbers else ""
-    said = [found, outcome, _beside_control(verdict), _beside_printed(verdict), f"{reason}." if reason else ""]
+    control = _beside_control(verdict) if verdict.outcome in FOR else ""
+    said = [found, outcome, control, _beside_printed(verdict), f"{reason}." if reason else ""]
     return " ".join(filter(None, said))
 
 
 def _beside_control(verdict: Verdict) -> str:
     """That the control of a claim that holds may do as much; "" where it is shown not to, or has no interval."""
     low, high = verdict.control_low, verdict.control_high
-    if (
-        not verdict.has_control
-        or low is None
-        or high is None
-        or verdict.difference is None
-        or verdict.outcome not in FOR
-    ):
+    if not verdict.has_control or low is None or high is None or verdict.difference is None:
         return ""
     none = 1 if verdict.kind == "faster" else 0
     ahead = low > none if verdict.difference > none else high < none  # as it is of the reference
