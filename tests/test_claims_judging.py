@@ -346,7 +346,7 @@ def test_the_control_is_what_is_left_of_the_difference(paper):
 def test_a_verdict_says_where_its_subject_is_not_ahead_of_the_control(paper, control, ahead):
     runs = two(paper, 99.0, 98.0) + seeds(paper, "scaled_lstm", control)
     (verdict,) = judged(paper, runs, claim(control="scaled_lstm"))
-    assert verdict.outcome is Outcome.REPRODUCED and ("its control, Scaled LSTM" not in verdict.sentence) is ahead
+    assert verdict.outcome is Outcome.REPRODUCED and ("its control, Scaled LSTM (" not in verdict.sentence) is ahead
 
 
 @pytest.mark.parametrize("kind, difference, null", [("faster", 0.8, 1), ("better", -0.2, 0)])
@@ -365,7 +365,7 @@ def test_the_classical_baseline_is_shown_and_takes_nothing_away(paper):
     runs = [with_measured(run, [floor("mnist", "test_accuracy", 0.985)]) for run in two(paper, 99.0, 98.0)]
     (verdict,) = judged(paper, runs)
     assert verdict.outcome is Outcome.REPRODUCED
-    less = "MomentumLSTM less it +0.50 (+0.40 to +0.60) points"
+    less = "MomentumLSTM minus it +0.50 (+0.40 to +0.60) points"
     assert verdict.classical == f"logistic regression 98.5; {less}; LSTM behind in the mean"
     assert verdict.naive == "majority class 11.35"
 
@@ -373,8 +373,8 @@ def test_the_classical_baseline_is_shown_and_takes_nothing_away(paper):
 @pytest.mark.parametrize(
     "score, diverged, said",
     [
-        (0.97, ((), ()), "both ahead in the mean"),
-        (0.995, ((), ()), "both behind in the mean"),
+        (0.97, ((), ()), "both models ahead in the mean"),
+        (0.995, ((), ()), "both models behind in the mean"),
         (0.995, ((), range(5)), "MomentumLSTM behind in the mean"),
         (0.97, ((), range(5)), "points"),  # of LSTM there is nothing to say
     ],
@@ -385,14 +385,14 @@ def test_who_is_behind_the_classical_baseline(paper, score, diverged, said):
     assert verdict.classical.endswith(said)
 
 
-@pytest.mark.parametrize("spread, said", [(SPREAD, "less it +0.50 (+0.40 to +0.60)"), ((0.1, -0.1), "")])
+@pytest.mark.parametrize("spread, said", [(SPREAD, "minus it +0.50 (+0.40 to +0.60)"), ((0.1, -0.1), "")])
 def test_a_loss_less_that_of_a_baseline_is_above_0_where_it_is_worse(paper, spread, said):
     """Of two seeds it has no interval, and is left out."""
     runs = [run for model in ("momentum_lstm", "lstm") for run in seeds(paper, model, 2.5, spread, "test_loss")]
     runs = [with_measured(run, [floor("mnist", "test_loss", 2.0)]) for run in runs]
     (verdict,) = judged(paper, runs, claim(metric="test_loss"))
     assert verdict.classical.startswith("logistic regression 2;") and said in verdict.classical
-    assert ("less it" in verdict.classical) is bool(said)
+    assert ("minus it" in verdict.classical) is bool(said)
 
 
 def test_the_printed_difference_is_that_of_the_two_that_were_compared(paper):

@@ -45,7 +45,9 @@ VERDICTS = [
     .model_copy(
         update={"control_label": "same s", "control_difference": 0.001, "critic": "“No.”", "critic_address": "x"}
     ),
-    verdict("A2", Outcome.NOT_RUN, reason="no runs", logs_difference=-0.02, logs_low=-0.1, decimals=2),
+    verdict("A2", Outcome.NOT_RUN, reason="no runs", logs_difference=-0.02, logs_low=-0.1, decimals=2).model_copy(
+        update={"remark": "Here μ = 0.", "against_table": True}
+    ),
     verdict("A3", Outcome.NOT_RUN, reason="no runs"),
     verdict("B1", Outcome.BARRED, "a3rd", reason="Broken.", **EFFECT, **RAN),
     verdict("B2", Outcome.NOT_RUN, "a3rd", reason="after 2 of 150 epochs", **EFFECT, **RAN),  # its numbers stand there

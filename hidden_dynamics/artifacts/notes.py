@@ -13,7 +13,6 @@ from hidden_dynamics.results.record import RunRecord
 
 READING = "How to read it: docs/reading.md."
 NAMED = 6  # variants in a note
-SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 
 
 def chosen_notes(configuration: Configuration, tasks: Collection[str] | None = None) -> list[str]:
@@ -115,12 +114,6 @@ def _failure(run: RunRecord) -> str:
     if not run.failure:
         return f"the loss was not finite at iteration {run.diverged_at}"
     return run.failure.get("error") or f"solver failed at iteration {run.diverged_at} ({run.failure['cause']})"
-
-
-def named(label: str, settings: Mapping[str, object]) -> str:
-    """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
-    texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
-    return f"{label} ({', '.join(texts)})" if texts else label
 
 
 def table_notes(artifact: Artifact, runs: Sequence[RunRecord], *said: str, lost: Iterable[str] = ()) -> list[str]:

@@ -12,7 +12,7 @@ from hidden_dynamics.claims.items import over_items
 from hidden_dynamics.claims.kinds import PRIMARY, Analysis, At, Result, compared, tested
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
-from hidden_dynamics.claims.words import columns_of, effect_text, numbers_of, part_of, sentence_of
+from hidden_dynamics.claims.words import columns_of, effect_text, named, numbers_of, part_of, sentence_of
 from hidden_dynamics.papers.claims import ClaimEntry, Iteration, load_claims
 from hidden_dynamics.papers.deviations import deviations, first_part
 from hidden_dynamics.results.evidence import Evidence
@@ -264,4 +264,6 @@ def _control(evidence: Evidence, standing: Standing, result: Result) -> dict[str
     pair = result.cases[0], controls[0]
     numbers = numbers_of(standing.entry, compared(evidence, standing.entry, pair, standing.at))
     columns = {f"control_{name}": numbers.get(name) for name in ("difference", "low", "high")}
-    return columns | {"control_label": evidence.configuration.models[controls[0].model].label}
+    label, (run, *_) = evidence.configuration.models[controls[0].model].label, evidence.of(controls[0])
+    settings = {} if controls[0] == result.cases[1] else run.hyperparameters  # the reference goes by its label alone
+    return columns | {"control_label": named(label, settings)}

@@ -141,10 +141,11 @@ def identity(evidence: Evidence) -> Result:
         cells.setdefault((row.core, row.filter), []).append(equal)
     product, claimed = (sum(all(step[way] for step in steps) for steps in cells.values()) for way in (0, 1))
     first = evidence.gradients[0]
+    norms = f"{first.autograd:.3g} by autograd, {first.product:.3g} without momentum, {first.claimed:.4g} by Eq. 13"
     reason = (
-        f"equal to autograd, within {EQUAL:g} of its length at every step: the product without momentum in {product} "
-        f"of {len(cells)} cells, the one with it in {claimed}; at t = {first.step} of {first.core}, {first.filter}, "
-        f"‖∂L/∂h_t‖ is {first.autograd:.3g} by autograd, {first.product:.3g} without and {first.claimed:.4g} with it"
+        f"autograd agrees, within {EQUAL:g} of its length at every step, with the product without momentum in "
+        f"{product} of {len(cells)} cells, with Eq. 13 in {claimed}; at t = {first.step} of {first.core}, "
+        f"{first.filter}, ‖∂L/∂h_t‖ is {norms}"
     )
     return Result(supports=claimed == len(cells), reason=reason, test="identity in float64")
 

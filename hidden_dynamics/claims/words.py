@@ -18,6 +18,7 @@ from hidden_dynamics.papers.published import Number, load_published
 from hidden_dynamics.results.seeds import FEWEST, LEVEL, best_classical, mean_and_std
 
 UNITS = {"percent": "points", "one": ""}
+SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 RATIO_DECIMALS = 2
 COPIED = ("id", "says", "place", "kind", "dagger", "plan", "against_table", "remark")
 FOR, AGAINST = (Outcome.REPRODUCED, Outcome.AGREES), (Outcome.CONTRADICTED, Outcome.DISAGREES)
@@ -115,9 +116,9 @@ def _baselines(configuration: Configuration, entry: ClaimEntry, result: Result) 
     gains = [(side.label, _gain(side, scores)) for side in result.sides if side.by_seed]
     behind = [label for label, gain in gains if gain < 0]
     both = len(gains) == len(result.sides)  # have numbers
-    who = "both ahead in the mean" if both else ""
+    who = "both models ahead in the mean" if both else ""
     if behind:
-        who = f"{'both' if len(behind) == len(result.sides) else in_sentence(behind)} behind in the mean"
+        who = f"{'both models' if len(behind) == len(result.sides) else in_sentence(behind)} behind in the mean"
     mean = _plain(float(np.mean([*scores.values()])))
     difference = _difference_from(result.sides[0], scores, metric.decimals, _unit(configuration, entry))
     return columns | {"classical": "; ".join(filter(None, (f"{name} {mean}", difference, who)))}
@@ -130,7 +131,7 @@ def _difference_from(side: Values, scores: Mapping[int, float], digits: int, uni
     estimate = paired(own, others, side.overlap) if len(seeds) >= FEWEST else None
     if estimate is None:
         return ""
-    return f"{side.label} less it {effect_text(estimate.value, *estimate.interval(LEVEL), digits)} {unit}".strip()
+    return f"{side.label} minus it {effect_text(estimate.value, *estimate.interval(LEVEL), digits)} {unit}".strip()
 
 
 def _gain(side: Values, scores: Mapping[int, float]) -> float:
@@ -261,6 +262,12 @@ def _means(verdict: Verdict) -> str:
 def _plain(value: float, digits: int = 4) -> str:
     """So many significant digits, without an exponent from 0.0001 to a million."""
     return f"{float(f'{value:.{digits}g}'):.6g}"
+
+
+def named(label: str, settings: Mapping[str, object]) -> str:
+    """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
+    texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
+    return f"{label} ({', '.join(texts)})" if texts else label
 
 
 def effect_text(difference: float | None, low: float | None, high: float | None, digits: int) -> str:

@@ -12,7 +12,7 @@ from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import read_rows
 
 OURS = "Ours: difference and 95 % interval over seeds or splits"
-SMALL = "Small data: direction alone"
+SMALL = "Small data (not the paper’s settings)"
 LOGS = "The authors’ logs"
 LOSS_DECIMALS = 3
 PLANNED = {"yes": "planned", "widened": "widened after the plan", "changed": "changed after the plan", "no": ""}
@@ -26,7 +26,7 @@ class Finding:
 
     Attributes:
         cells: by column; "" where there is nothing.
-        said: what was found, in words, and what ran; "" where nothing did.
+        said: what was found, in words, and what ran; where nothing did, what is to be known of the claim.
     """
 
     verdict: Verdict
@@ -119,7 +119,8 @@ def _has_runs(verdict: Verdict) -> bool:
 def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
     """What was found, what ran, and what is to be known of it: of several claims with `first`, by id."""
     if not _has_runs(verdict):
-        return ""
+        denied = "The paper’s own table denies it." if verdict.against_table else ""
+        return " ".join(filter(None, (denied, verdict.remark)))
     leader = first[verdict.ran, verdict.remark]
     ran = f"Ran: {verdict.ran if leader == verdict.id else f'as {leader}'}." if verdict.ran else ""
     differing = f"By other analyses: {verdict.differing}." if verdict.differing else ""
@@ -138,7 +139,7 @@ def _ours(verdict: Verdict) -> str:
 
 def _control(verdict: Verdict) -> str:
     if not verdict.has_control:  # or the comparison itself is one with the control
-        return verdict.control_label and "as ours"
+        return verdict.control_label and "the reference is the control"
     effect = verdict.control_difference, verdict.control_low, verdict.control_high
     return _named(verdict.control_label, _effect(verdict, effect))
 
@@ -160,9 +161,10 @@ def _effect(verdict: Verdict, effect: Effect) -> str:
     difference, low, high = effect
     if difference is None:
         return ""
-    text, times = (number, "× ") if verdict.kind == RATIO else (signed, "")
+    ratio = verdict.kind == RATIO
+    text, times, unit = (number, "× ", "of the iterations") if ratio else (signed, "", verdict.unit)
     ends = "" if low is None or high is None else f" ({text(low, verdict.decimals)} to {text(high, verdict.decimals)})"
-    return f"{times}{text(difference, verdict.decimals)}{ends} {verdict.unit}".strip()
+    return f"{times}{text(difference, verdict.decimals)}{ends} {unit}".strip()
 
 
 def _named(name: str, text: str) -> str:
@@ -177,9 +179,10 @@ def _outcome(verdict: Verdict) -> str:
 
 def _judged(verdict: Verdict, ours: str) -> str:
     """The outcome, its sensitivity, and whether it was planned: no run of small data was."""
-    agree = "" if verdict.robust is None else f"{verdict.robust * verdict.analyses:.0f} of {verdict.analyses} agree"
+    agree, of = verdict.robust, verdict.analyses
+    others = "" if agree is None else f"the same by {agree * of:.0f} of {of} other analyses"
     planned = PLANNED[verdict.plan] if ours != SMALL else ""
-    return "; ".join(filter(None, (_outcome(verdict), agree, planned)))
+    return "; ".join(filter(None, (_outcome(verdict), others, planned)))
 
 
 def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:
@@ -187,10 +190,10 @@ def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]
     beside = {LOGS: ""} if ours == SMALL else {LOGS: _logged(verdict), SMALL: _direction(small)}
     return {
         "Claim": f"{verdict.id}{'†' * verdict.dagger} {verdict.says}",
-        "Verdict, robust, planned": _judged(verdict, ours),
+        "Verdict; other analyses; planned?": _judged(verdict, ours),
         "Printed": verdict.printed,
         ours: _ours(verdict),
-        "Less the control": _control(verdict),
+        "Minus its control": _control(verdict),
         **beside,  # logs are of the paper's data
         "Classical": verdict.classical,
     }

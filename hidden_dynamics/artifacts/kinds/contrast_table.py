@@ -13,10 +13,11 @@ from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.beside_published import beside, lead_text, ours_text
-from hidden_dynamics.artifacts.notes import named, reported_note, subtitle_of, table_notes
+from hidden_dynamics.artifacts.notes import reported_note, subtitle_of, table_notes
 from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, decimals_of
 from hidden_dynamics.claims.comparison import Comparison, compare
 from hidden_dynamics.claims.statistics import holm
+from hidden_dynamics.claims.words import named
 from hidden_dynamics.configuration import Case, Configuration, Entry
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.results.evidence import Evidence

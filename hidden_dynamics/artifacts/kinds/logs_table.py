@@ -13,9 +13,10 @@ import scipy
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.beside_published import beside, data_of, value_text
-from hidden_dynamics.artifacts.notes import named, subtitle_of, table_notes
+from hidden_dynamics.artifacts.notes import subtitle_of, table_notes
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table, decimals_of, interval_text, p_text, signed
 from hidden_dynamics.claims.statistics import Sample, welch
+from hidden_dynamics.claims.words import named
 from hidden_dynamics.configuration import Case, known, resolve
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.papers.deviations import deviations
