@@ -11,7 +11,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import read_rows
 
-OURS = "Ours: difference and 95 % interval over seeds or splits"
+OURS = "Ours: difference (95 % interval)"
 SMALL = "Small data (not the paper’s settings)"
 LOGS = "The authors’ logs"
 LOSS_DECIMALS = 3
