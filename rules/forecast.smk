@@ -22,6 +22,7 @@ rule calibrate:
         threads=min(all_cores(), SCALE.threads),  # those of a run, where the job has as many
         on_gpu=list(filter(gpus, TASKS)),  # on another device, all is measured again
         identities=IDENTITIES,
+        artifacts=CONFIGURATION.settings.forecast.artifacts,  # whose runs alone are measured
         measuring=code_digest("scripts.calibrate.main"),
     message:
         "Calibrating the runs of the scale {SETTINGS.scale} on this machine: {output}"

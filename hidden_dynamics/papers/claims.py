@@ -81,7 +81,7 @@ class ClaimEntry(Entry):
         earlier: runs that are older than the plan.
         against_table: the paper's own table denies the claim.
         logs: the size at which the authors' logs of the task speak to it.
-        remark: on the test set, or the patients.
+        remark: what is to be known of what runs, or of the claim.
     """
 
     id: Annotated[str, Field(pattern=r"^[A-Z]+[0-9]+[a-z]?$")]
