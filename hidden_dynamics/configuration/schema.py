@@ -96,7 +96,7 @@ class Settings(Entry):
     scale: str
     """How much of the papers is run: `demo`, `evening`, `pilot`, `paper`, or a scale of your own in `scales.yaml`."""
     seeds: Annotated[Seeds | None, _instead("[0, 1, 2]")]
-    """A list of seeds; `null`: those of the scale. Seeds that are added train their own runs and no others."""
+    """A list of seeds; `null`: the task's own, else the scale's. Seeds that are added train their own runs alone."""
     device: Annotated[Devices, _instead("cuda", "gpu")]
     """`auto`, `cpu` or `cuda`; on a cluster it must be one of the last two. For all, or by task or dataset:
     `{default: cuda, ushcn: cpu, physionet2012: cpu}`; without `default`, the others have `auto`."""
@@ -109,12 +109,12 @@ class Settings(Entry):
     time_limit: Whole | None = None
     """The longest time limit, in minutes, that a training job asks a cluster for; `null`: the scale's."""
     keep_checkpoints: Literal["all", "none"] = "all"
-    """Of finished runs, `all` or `none`. They are most of a scale's bytes; a run without one cannot grow, and is
+    """Of finished runs, `all` or `none`. They are most of a scale's bytes; without, a run cannot grow, and is
     trained anew where its job is done again."""
     data: DataSettings
     """`directory` of downloads and prepared data; `mirror`, tried before the network; `copies` of licensed data."""
     leave_out: Annotated[list[str], Different, _instead("[{}]")] = []
-    """Datasets whose tasks are not run, such as `[svhn]`, of those that the scale uses; tables and figures say so."""
+    """Datasets of the scale whose tasks are not run, such as `[svhn]`; tables and figures say so."""
     only: Annotated[list[str], Different, _instead("[{}]")] = []
     """Tasks, `task/model` or `task/model/128` (the paper's size) that alone are run; none: all."""
     results: Directory
