@@ -11,7 +11,7 @@ from conftest import ROOT
 from markup import tables
 
 import hidden_dynamics
-from hidden_dynamics.claims.verdict import Outcome, read_verdicts
+from hidden_dynamics.claims.verdict import Outcome, Verdict, read_verdicts
 from hidden_dynamics.claims.words import effect_text
 from hidden_dynamics.results.rows import read_rows
 
@@ -55,12 +55,20 @@ def test_the_readme_shows_the_published_verdicts():
     for claim, printed, here, outcome in rows:
         verdict = published.pop(claim.partition(":")[0])
         assert outcome == f"{verdict.outcome.value} {verdict.part}".strip()
-        digits, mean, by = verdict.decimals, verdict.subject_mean, verdict.printed_difference
-        effect = effect_text(verdict.difference, verdict.low, verdict.high, digits).replace("+", "")
-        shown = effect if " to " in here else "" if mean is None else f"{mean:.{digits}f}"
-        assert shown in here.replace("+", "")
-        assert printed[0] not in "+−" or by is not None and effect_text(by, None, None, digits) in printed
+        by = verdict.printed_difference if " to " in here else None
+        assert all(re.search(r"(?<![\d.])" + re.escape(text), here) for text in _shown(verdict, here))
+        assert by is None or printed.startswith(effect_text(by, None, None, verdict.decimals))
     assert not published and len(readme.splitlines()) <= 110 and len(readme.encode()) <= 7000
+
+
+def _shown(verdict: Verdict, here: str) -> list[str]:
+    """Its difference and, where it is named, that from its control; without an interval the subject's mean."""
+    if " to " not in here:
+        return [] if verdict.subject_mean is None else [f"{verdict.subject_mean:.{verdict.decimals}f}"]
+    effects = [(verdict.difference, verdict.low, verdict.high)]
+    effects += [(verdict.control_difference, verdict.control_low, verdict.control_high)] * ("control" in here)
+    texts = [effect_text(*effect, verdict.decimals) for effect in effects]
+    return [text.replace("+", "") if verdict.kind == "faster" else text for text in texts]
 
 
 def test_the_readme_counts_the_published_verdicts():

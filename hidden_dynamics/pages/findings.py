@@ -119,7 +119,7 @@ def _has_runs(verdict: Verdict) -> bool:
 def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
     """What was found, what ran, and what is to be known of it: of several claims with `first`, by id."""
     if not _has_runs(verdict):
-        denied = "The paper’s own table denies it." if verdict.against_table else ""
+        denied = "The paper’s own table denies the claim." if verdict.against_table else ""
         return " ".join(filter(None, (denied, verdict.remark)))
     leader = first[verdict.ran, verdict.remark]
     ran = f"Ran: {verdict.ran if leader == verdict.id else f'as {leader}'}." if verdict.ran else ""

@@ -55,7 +55,11 @@ def article() -> str:
         hours=hours,
         cut_short=sum(bool(first_part(configuration, run["task"])) for run in runs["paper"]),
         outcomes={
-            place: Counter(one.outcome.value for one in own if place == "paper" or one.deviations)
+            place: Counter(
+                f"{one.outcome.value}{' early' if one.part and one.outcome.of_the_paper else ''}"
+                for one in own
+                if place == "paper" or one.deviations
+            )
             for place, own in verdicts.items()
         },
         planned=[one for one in verdicts["paper"] if one.plan == "yes"],
