@@ -141,8 +141,10 @@ def test_places_share_gpus_and_cores(configured):
 
 
 @pytest.mark.parametrize(("on_gpu", "waited_for"), [(["mnist"], "cpu"), (["pmnist", "timit"], "A GPU")])
-def test_hours_of_gpus_and_of_cores_are_told_apart_and_the_wall_is_that_of_the_later(configured, on_gpu, waited_for):
-    configuration = configured(only=["mnist", "pmnist", "timit"])
+def test_hours_of_gpus_and_of_cores_are_told_apart_and_the_wall_is_that_of_the_later(
+    configured, tmp_path, on_gpu, waited_for
+):
+    configuration = configured(only=["mnist", "pmnist", "timit"], results=str(tmp_path))  # none has finished there
     runs, runs_of = runs_by_artifact(configuration)
     calibration = made_up(runs, dict.fromkeys(on_gpu, "A GPU"), side_by_side={"cpu": 4, "A GPU": 2})
     machines = {"cpu": Machine(4, 1), "A GPU": Machine(4, 1 / 2, on_gpu=True)}
