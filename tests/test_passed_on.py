@@ -13,6 +13,7 @@ from markup import tables
 import hidden_dynamics
 from hidden_dynamics.claims.verdict import Outcome, Verdict, read_verdicts
 from hidden_dynamics.claims.words import effect_text
+from hidden_dynamics.pages.findings import outcome_text
 from hidden_dynamics.results.rows import read_rows
 
 EVIDENCE = ROOT / "docs/evidence"
@@ -54,7 +55,7 @@ def test_the_readme_shows_the_published_verdicts():
     published = {one.id: one for one in read_verdicts(EVIDENCE / "paper/verdicts.csv") if one.outcome.of_the_paper}
     for claim, printed, here, outcome in rows:
         verdict = published.pop(claim.partition(":")[0])
-        assert outcome == f"{verdict.outcome.value} {verdict.part}".strip()
+        assert outcome == outcome_text(verdict)
         by = verdict.printed_difference if " to " in here else None
         assert all(re.search(r"(?<![\d.])" + re.escape(text), here) for text in _shown(verdict, here))
         assert by is None or printed.startswith(effect_text(by, None, None, verdict.decimals))
@@ -75,6 +76,7 @@ def test_the_readme_counts_the_published_verdicts():
     """How many claims there are, and are planned; on small data the directions, those open, those without learning."""
     said = re.search(r"How much is settled\?.+?\n\n", prose(ROOT / "README.md"), re.DOTALL)
     paper, evening = (read_verdicts(EVIDENCE / of / "verdicts.csv") for of in ("paper", "evening"))
+    assert [one.id for one in paper if one.outcome.of_the_paper] == ["M1", "M3", "M6b", "M11", "A1", "A2", "A3", "A8"]
     planned = sum(one.dagger and not one.outcome.of_the_paper for one in paper)
     found = Counter(one.outcome for one in evening)
     small = [found[one] for one in (Outcome.AGREES, Outcome.DISAGREES, Outcome.OPEN, Outcome.UNLEARNED)]

@@ -96,7 +96,7 @@ def _paper(
     lines: list[Finding] = []
     verdicts = sorted(verdicts, key=lambda one: (list(Outcome).index(one.outcome), one.difference is None))
     for verdict in verdicts:
-        outcomes.setdefault(_outcome(verdict), []).append(verdict.id)
+        outcomes.setdefault(outcome_text(verdict), []).append(verdict.id)
         texts = _cells(verdict, ours, small.get((name, verdict.id)))
         if _has_runs(verdict):
             first.setdefault((verdict.ran, verdict.remark), verdict.id)
@@ -171,7 +171,8 @@ def _named(name: str, text: str) -> str:
     return ": ".join(filter(None, (name, text)))
 
 
-def _outcome(verdict: Verdict) -> str:
+def outcome_text(verdict: Verdict) -> str:
+    """What was found, with the part of the training that it is of: "reproduced by epoch 13"."""
     if verdict.outcome is Outcome.NOT_RUN and verdict.difference is not None:
         return "not judged"  # there are numbers, which answer no claim
     return f"{verdict.outcome.value} {verdict.part if verdict.outcome.of_the_paper else ''}".strip()
@@ -182,7 +183,7 @@ def _judged(verdict: Verdict, ours: str) -> str:
     agree, of = verdict.robust, verdict.analyses
     others = "" if agree is None else f"the same by {agree * of:.0f} of {of} other analyses"
     planned = PLANNED[verdict.plan] if ours != SMALL else ""
-    return "; ".join(filter(None, (_outcome(verdict), others, planned)))
+    return "; ".join(filter(None, (outcome_text(verdict), others, planned)))
 
 
 def _cells(verdict: Verdict, ours: str, small: Verdict | None) -> dict[str, str]:

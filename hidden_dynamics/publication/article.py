@@ -13,7 +13,7 @@ import yaml
 from hidden_dynamics.artifacts.tables import markdown_text
 from hidden_dynamics.claims.verdict import read_verdicts
 from hidden_dynamics.configuration import Configuration, read_yaml
-from hidden_dynamics.pages.findings import found
+from hidden_dynamics.pages.findings import found, outcome_text
 from hidden_dynamics.papers.claims import PLAN
 from hidden_dynamics.papers.deviations import first_part
 from hidden_dynamics.publication.restoring import Publication
@@ -55,11 +55,7 @@ def article() -> str:
         hours=hours,
         cut_short=sum(bool(first_part(configuration, run["task"])) for run in runs["paper"]),
         outcomes={
-            place: Counter(
-                f"{one.outcome.value}{' early' if one.part and one.outcome.of_the_paper else ''}"
-                for one in own
-                if place == "paper" or one.deviations
-            )
+            place: Counter(outcome_text(one) for one in own if place == "paper" or one.deviations)
             for place, own in verdicts.items()
         },
         planned=[one for one in verdicts["paper"] if one.plan == "yes"],
