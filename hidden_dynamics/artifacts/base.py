@@ -128,8 +128,8 @@ class Artifact(ABC):
 
     @cached_property
     def runs(self) -> list[Run]:
-        """The runs that it is made of, each once."""
-        return list({run.id: run for run in self.case_runs}.values())
+        """The runs that it is made of, each once; none where it does not show their records."""
+        return list({run.id: run for run in self.case_runs}.values()) if self.summarised else []
 
     def tasks(self) -> list[str]:
         return list(dict.fromkeys(cell.task for cell in self.shown()))
@@ -190,8 +190,7 @@ class Artifact(ABC):
 
     def details(self) -> list[str]:
         """The files of its runs that it reads."""
-        files = ("run.json", *self.run_files) if self.summarised else ()
-        return [f"{run.directory}/{file}" for run in (self.runs if files else ()) for file in files]
+        return [f"{run.directory}/{file}" for run in self.runs for file in ("run.json", *self.run_files)]
 
     def file(self, ending: str) -> str:
         """The path of one of the rendered files."""
@@ -271,5 +270,6 @@ class SideBySide(Artifact):
 
     @property
     def is_left_out(self) -> bool:
-        """Also where one of the models is left out."""
-        return not all(self.configuration.is_run(*cell) for cell in self.shown())
+        """Also where one of the models is left out, or none is shown."""
+        are_run = [self.configuration.is_run(*cell) for cell in self.shown()]
+        return not are_run or not all(are_run)

@@ -14,16 +14,14 @@ from hidden_dynamics.artifacts.notes import scale_note, title_of
 from hidden_dynamics.artifacts.tables import ABSENT, Record, Table, TextRow, interval_text, number, p_text, signed
 from hidden_dynamics.claims.comparison import Comparison, compare
 from hidden_dynamics.configuration.runs import Case
-from hidden_dynamics.papers.deviations import deviations
+from hidden_dynamics.papers.deviations import Ran, deviations
 from hidden_dynamics.papers.published import Number
 from hidden_dynamics.results.evidence import Evidence
-from hidden_dynamics.results.measured import Cost
 from hidden_dynamics.results.record import RunRecord
-from hidden_dynamics.results.statistics import Statistics
+from hidden_dynamics.results.statistics import Statistics, over_seeds
 
 LESS = "ours − published"
 OPTIONAL = ("parameters", "published ÷", LESS)  # columns that may say nothing
-Results = Sequence[RunRecord | Cost]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Score:
     ran: Sequence[RunRecord]
     ours: Statistics
     printed: Number | None
-    deviations: str
+    deviations: list[str]
     difference: float
     lead: Comparison | None
     published_lead: float
@@ -78,9 +76,10 @@ class Score:
         }
 
 
-def score_of(artifact: Artifact, evidence: Evidence, case: Case, metric: str, ours: Statistics) -> Score:
-    """A case, of which `ours` are the metric's statistics, beside its published number and its baseline."""
+def score_of(artifact: Artifact, evidence: Evidence, case: Case, metric: str) -> Score:
+    """A metric of a case over its seeds, beside the published number and the baseline."""
     ran, theirs = evidence.of(case), held_to(artifact, case, metric)
+    ours = over_seeds(artifact.configuration, ran, metric)
     deviating, baseline = deviations_of(artifact, ran), baseline_of(artifact, case)
     lead, published_lead = None, math.nan
     if baseline is not None and baseline != case:
@@ -90,10 +89,10 @@ def score_of(artifact: Artifact, evidence: Evidence, case: Case, metric: str, ou
             published_lead = sign * (theirs - held_to(artifact, baseline, metric))
     difference = math.nan if deviating else ours.mean - theirs
     printed = artifact.number(case, metric)
-    return Score(case, metric, ran, ours, printed, "; ".join(deviating), difference, lead, published_lead)
+    return Score(case, metric, ran, ours, printed, deviating, difference, lead, published_lead)
 
 
-def data_of(artifact: Artifact, case: Case, metric: str, ran: Results, deviating: str) -> dict[str, Any]:
+def data_of(artifact: Artifact, case: Case, metric: str, ran: Sequence[Ran], deviating: list[str]) -> dict[str, Any]:
     """How a row for programs begins: what ran of a case, and in what it deviates from the paper."""
     return {
         "artifact": artifact.name,
@@ -105,7 +104,7 @@ def data_of(artifact: Artifact, case: Case, metric: str, ran: Results, deviating
         "size": ran[0].size if ran else None,
         "paper_size": case.size,
         "metric": metric,
-        "deviations": deviating or None,
+        "deviations": "; ".join(deviating) or None,
     }
 
 
@@ -117,10 +116,9 @@ def baseline_of(artifact: Artifact, case: Case) -> Case | None:
     return next((one for one in artifact.shown() if one[:2] == sought and (across or one.size == case.size)), None)
 
 
-def deviations_of(artifact: Artifact, ran: Results) -> list[str]:
+def deviations_of(artifact: Artifact, ran: Sequence[Ran]) -> list[str]:
     """The deviations of runs or measurements from the paper, with those of the artifact's own settings."""
-    trained = artifact.summarised or artifact.measured != "costs"
-    return deviations(artifact.configuration, ran, trained=trained) + artifact.deviations()
+    return deviations(artifact.configuration, ran, trained=artifact.summarised) + artifact.deviations()
 
 
 def held_to(artifact: Artifact, case: Case, metric: str) -> float:

@@ -35,9 +35,8 @@ def draw_line(ax: "sheet.Axes", curve: Curve, look: sheet.Look, front: float = 2
     from matplotlib.transforms import ScaledTranslation
 
     colour, few, place = {"color": look["color"]}, curve.x.size <= FEW, {}
-    page = ax.get_figure(root=True)
-    if few and page:
-        aside = ScaledTranslation(shift * ASIDE / 72, 0, page.dpi_scale_trans)
+    if few:
+        aside = ScaledTranslation(shift * ASIDE / 72, 0, ax.figure.dpi_scale_trans)
         place["transform"] = ax.transData + aside
     if np.isfinite(curve.low).any():
         bars: dict[str, Any] = {"alpha": 0.6, **place} if few else {"alpha": 0.12, "linewidth": 0}

@@ -1,5 +1,6 @@
 """Sentences that tables and figures say of themselves: scale, deviations, data, seeds, variants, failed runs."""
 
+import itertools
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -50,13 +51,10 @@ def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
     Of each run, {variant: its value}. Named are those of which not the published value alone was taken, if they are
     few; runs.csv has all.
     """
-    taken: dict[str, set[str]] = {}
-    for choice in runs:
-        for name, value in choice.items():
-            taken.setdefault(name, set()).add(value)
+    taken = sorted({pair for choice in runs for pair in choice.items()})
     names: dict[str, list[str]] = {}
-    for name, values in sorted(taken.items()):
-        names.setdefault(" and ".join(sorted(values)), []).append(name)
+    for name, pairs in itertools.groupby(taken, key=lambda pair: pair[0]):
+        names.setdefault(" and ".join(value for _, value in pairs), []).append(name)
     named = {value: ", ".join(of) if len(of) <= NAMED else f"{len(of)} of them" for value, of in sorted(names.items())}
     texts = [value if value == "published" else f"{value} ({of})" for value, of in named.items()]
     return f"Variants (docs/variants.md): {'; '.join(texts) or 'none apply'}."
@@ -136,8 +134,7 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Ran]) -> str:
 def figure_notes(configuration: Configuration, runs: Sequence[RunRecord], *drawn: str) -> list[str]:
     """Four notes at most: scale and deviations, what is drawn, failed runs, how the runs were made."""
     scale = scale_note(configuration, None, deviations(configuration, runs))
-    notes = [scale, " ".join(drawn), " ".join(divergence_notes(runs)), runs_note(runs)]
-    return [note for note in notes if note]
+    return [scale, " ".join(drawn), " ".join(divergence_notes(runs)), runs_note(runs)]
 
 
 def scale_note(configuration: Configuration, tasks: Collection[str] | None, deviating: Iterable[str]) -> str:

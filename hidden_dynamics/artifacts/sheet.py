@@ -57,7 +57,6 @@ STYLE: "dict[RcKeyType, Any]" = {
     "pdf.fonttype": 42,
 }
 DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1, 1, 1, 1))]
-NO_VALUE = "no run got as far as a value here"
 
 Look = Mapping[str, Any]  # of a line: what matplotlib is told of it
 Styles = Mapping[str, Look]  # by model
@@ -141,7 +140,7 @@ def plain_numbers(axis: "Axis") -> None:
     axis.set_minor_formatter(Plain(minor_thresholds=(2, 0.7)))
 
 
-def write_instead(ax: "Axes", text: str = NO_VALUE) -> None:
+def write_instead(ax: "Axes", text: str) -> None:
     """Say in the middle of a panel why nothing is drawn there."""
     ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color="0.4", gid="nothing")
 

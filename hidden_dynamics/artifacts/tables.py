@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hidden_dynamics.artifacts.notes import READING
 from hidden_dynamics.system.files import atomic
@@ -100,21 +100,18 @@ def json_text(table: Table) -> str:
     return json.dumps(shown, ensure_ascii=False, indent=0) + "\n"
 
 
-def number(value: float | None, decimals: int) -> str:
-    """A number with a fixed number of decimals, above a million in powers of ten, or a dash where there is none."""
-    return ABSENT if value is None or math.isnan(value) else _digits(value, decimals)
+def number(value: float | None, decimals: int, sign: Literal["", "+"] = "") -> str:
+    """A number with a fixed number of decimals, above a million in powers of ten, or a dash where there is none; with
+    "+" for a `sign`, one above 0 has it, too."""
+    if value is None or math.isnan(value):
+        return ABSENT
+    return f"{value:{sign}.{decimals}f}" if abs(value) < 1e6 else f"{value:{sign}.2e}"
 
 
 def signed(value: float | None, decimals: int) -> str:
-    """As `number`, with its sign; what rounds to nothing has none."""
-    if value is None or math.isnan(value):
-        return ABSENT
-    text = _digits(value, decimals, "+").replace("-", "−")
-    return text if float(f"{value:.{decimals}f}") else text[1:]
-
-
-def _digits(value: float, decimals: int, sign: str = "") -> str:
-    return f"{value:{sign}.{decimals}f}" if abs(value) < 1e6 else f"{value:{sign}.2e}"
+    """As `number`, with its sign, a minus as it is printed; what rounds to nothing has none."""
+    text = number(value, decimals, "+").replace("-", "−")
+    return text if text == ABSENT or float(f"{value:.{decimals}f}") else text[1:]
 
 
 def _parts(frame: "pandas.DataFrame") -> list[tuple[str, "pandas.DataFrame"]]:

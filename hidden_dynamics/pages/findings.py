@@ -16,8 +16,6 @@ SMALL = "Small data (not the paper’s settings)"
 LOGS = "The authors’ logs"
 LOSS_DECIMALS = 3
 PLANNED = {"yes": "planned", "widened": "widened after the plan", "changed": "changed after the plan", "no": ""}
-RATIO = "faster"  # the kind of claim whose effect is a ratio
-Effect = tuple[float | None, float | None, float | None]  # a difference and the ends of its interval
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ def _said(verdict: Verdict, first: Mapping[tuple[str, str], str]) -> str:
 
 
 def _ours(verdict: Verdict) -> str:
-    shown = _effect(verdict, (verdict.difference, verdict.low, verdict.high))
+    shown = _effect(verdict, verdict.difference, verdict.low, verdict.high)
     if shown and verdict.items_low is not None and verdict.items_high is not None:
         items = interval_text(verdict.items_low, verdict.items_high, verdict.decimals)
         shown += f"; over seeds and test items {items}"
@@ -141,27 +139,26 @@ def _control(verdict: Verdict) -> str:
     if not verdict.has_control:  # or the comparison itself is one with the control
         return verdict.control_label and "the reference is the control"
     effect = verdict.control_difference, verdict.control_low, verdict.control_high
-    return _named(verdict.control_label, _effect(verdict, effect))
+    return _named(verdict.control_label, _effect(verdict, *effect))
 
 
 def _logged(verdict: Verdict) -> str:
     """The difference in the authors' logs, which is one of losses whatever the claim's metric is."""
     loss = verdict.model_copy(update={"kind": "better", "unit": "", "decimals": LOSS_DECIMALS})
-    return _named(_effect(loss, (verdict.logs_difference, verdict.logs_low, verdict.logs_high)), verdict.logs)
+    return _named(_effect(loss, verdict.logs_difference, verdict.logs_low, verdict.logs_high), verdict.logs)
 
 
 def _direction(small: Verdict | None) -> str:
     if small is None or not _has_runs(small) or not small.deviations:
         return ""
-    return _named(small.outcome.value, _effect(small, (small.difference, small.low, small.high)))
+    return _named(small.outcome.value, _effect(small, small.difference, small.low, small.high))
 
 
-def _effect(verdict: Verdict, effect: Effect) -> str:
+def _effect(verdict: Verdict, difference: float | None, low: float | None, high: float | None) -> str:
     """A difference with its sign, interval and unit; of `faster` a ratio."""
-    difference, low, high = effect
     if difference is None:
         return ""
-    ratio = verdict.kind == RATIO
+    ratio = verdict.kind == "faster"
     text, times, unit = (number, "× ", "of the iterations") if ratio else (signed, "", verdict.unit)
     ends = "" if low is None or high is None else f" ({text(low, verdict.decimals)} to {text(high, verdict.decimals)})"
     return f"{times}{text(difference, verdict.decimals)}{ends} {unit}".strip()

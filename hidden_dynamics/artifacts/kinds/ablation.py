@@ -55,15 +55,6 @@ class Ablation(InPanels):
             raise mistake(self.configured_at, text)
         return [Case(panel.task, panel.model, size) for size in entry.run_sizes]
 
-    def published_grid(self, panel: PanelSettings) -> GridRow:
-        """A `UserError` where the paper has no such grid."""
-        task = published_task(self.configuration, panel.task)
-        row = self.published.grid(task, panel.model, panel.metric)
-        if row is None:
-            text = f"it has no grid of {panel.metric} for {panel.model} on {task}: add it, or leave out the panel"
-            raise mistake(f"published/{self.settings.published}", text)
-        return row
-
 
 @dataclass(frozen=True)
 class Panel:
@@ -104,8 +95,14 @@ def draw(artifact: Ablation, evidence: Evidence) -> "sheet.Page":
 
 
 def panel_of(artifact: Ablation, evidence: Evidence, settings: PanelSettings) -> Panel:
+    """A `UserError` where the paper has no such grid."""
+    configuration = artifact.configuration
+    metric, task = configuration.metrics[settings.metric], published_task(configuration, settings.task)
+    published = artifact.published.grid(task, settings.model, settings.metric)
+    if published is None:
+        text = f"it has no grid of {settings.metric} for {settings.model} on {task}: add it, or leave out the panel"
+        raise mistake(f"published/{artifact.settings.published}", text)
     runs = [run for run in evidence.on(settings.task) if run.model == settings.model]
-    metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
     printed, names = published.places(), published.names
     places = {run.run.id: (float(run.hyperparameters[names[0]]), float(run.hyperparameters[names[1]])) for run in runs}

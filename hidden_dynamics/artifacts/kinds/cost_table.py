@@ -20,8 +20,6 @@ from hidden_dynamics.configuration.runs import Case, Run
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import MEMORIES, TIMES, Cost
 
-QUANTITIES = {"time": TIMES, "memory": MEMORIES}
-
 
 class Settings(SideBySideSettings):
     published: str = REQUIRED
@@ -44,15 +42,11 @@ class MeasuredCosts(SideBySide):
 class CostTable(MeasuredCosts):
     settings: Settings
 
-    @property
-    def runs(self) -> list[Run]:
-        return []  # they are measured, not trained
-
 
 def draw(artifact: CostTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
     check(artifact, evidence)
-    quantities = QUANTITIES[artifact.settings.quantity]
+    quantities = TIMES if artifact.settings.quantity == "time" else MEMORIES
     costs = [[cost_of(artifact, evidence, case, quantity) for quantity in quantities] for case in artifact.cases()]
     data, rows = [line for lines in costs for line in lines], [_row(artifact, lines) for lines in costs]
     return beside_published.table(artifact, evidence, rows, data, [machine_note(evidence)])
@@ -95,7 +89,7 @@ def cost_of(artifact: CostTable, evidence: Evidence, case: Case, quantity: str) 
     the same process, with the ratio's range, nan where all are one; beside the published numbers."""
     costs = of_quantity(evidence, case, quantity)
     both = [row for row in evidence.costs if row.model in (case.model, artifact.published.baseline)]
-    deviating, ratios = "; ".join(deviations_of(artifact, both)), [row.ratio for row in costs if row.ratio is not None]
+    deviating, ratios = deviations_of(artifact, both), [row.ratio for row in costs if row.ratio is not None]
     low, high = (min(ratios), max(ratios)) if len(set(ratios)) > 1 else (math.nan, math.nan)
     return {
         **data_of(artifact, case, quantity, costs, deviating),
@@ -111,7 +105,7 @@ def of_quantity(evidence: Evidence, case: Case, quantity: str) -> list[Cost]:
     return [row for row in evidence.costs if (row.model, row.quantity) == (case.model, quantity)]
 
 
-def published_costs(artifact: MeasuredCosts, case: Case, quantity: str, deviating: str) -> dict[str, float]:
+def published_costs(artifact: MeasuredCosts, case: Case, quantity: str, deviating: list[str]) -> dict[str, float]:
     """The printed number and, where nothing deviates from the paper, its ratio to the baseline's."""
     value = held_to(artifact, case, quantity)
     ratio = value / held_to(artifact, case._replace(model=artifact.published.baseline), quantity)

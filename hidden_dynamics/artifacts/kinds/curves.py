@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.artifacts import lines, sheet
 from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
@@ -57,7 +56,7 @@ class PanelSettings(Entry):
     @model_validator(mode="after")
     def _train_losses_are_of_iterations(self) -> "PanelSettings":
         if self.split == "train" and self.against != "iteration":
-            raise PydanticCustomError("against", "expected against: iteration, because a train loss is a minibatch's")
+            raise ValueError("expected against: iteration, because a train loss is a minibatch's")
         return self
 
 
@@ -118,7 +117,7 @@ def draw(artifact: Curves, evidence: Evidence) -> "sheet.Page":
     for ax, panel in zip(axes, panels, strict=False):
         (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, {**styles, **across})
         if not panel.curves:
-            sheet.write_instead(ax)
+            sheet.write_instead(ax, "no run got as far as a value here")
         describe(ax, configuration, panel)
     for ax in axes[len(panels) :]:
         ax.set_axis_off()

@@ -95,11 +95,9 @@ def errors_of(answers: Sequence[Arrays], factor: float) -> tuple[NDArray, NDArra
         sums, counts = (np.array([arrays[f"error_{name}"] for arrays in answers]) for name in ("sum", "count"))
     else:
         edges, times = bins_for(answers)
-        entries = [observed(arrays) for arrays in answers]
-        places = [np.searchsorted(edges[1:-1], own, side="right") for own, _ in entries]
-        counts = np.array([np.bincount(place, minlength=times.size) for place in places])
-        squares = [own for _, own in entries]
-        sums = np.array([np.bincount(*pair, minlength=times.size) for pair in zip(places, squares, strict=True)])
+        placed = [(np.searchsorted(edges[1:-1], at, side="right"), squares) for at, squares in map(observed, answers)]
+        counts = np.array([np.bincount(places, minlength=times.size) for places, _ in placed])
+        sums = np.array([np.bincount(*pair, minlength=times.size) for pair in placed])
     seen = counts.any(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = factor * (sums[:, seen] / counts[:, seen])

@@ -56,9 +56,7 @@ class Forest(Artifact):
     with_extras = False
 
     def pairs(self) -> Iterator[tuple[Case, Case, str]]:
-        for row in self.settings.rows:
-            for pair in pairs_of(row):
-                yield *pair, row.metric
+        return ((*pair, row.metric) for row in self.settings.rows for pair in pairs_of(row))
 
     def shown(self) -> list[Case]:
         return list(dict.fromkeys(case for one, other, _ in self.pairs() for case in (one, other)))

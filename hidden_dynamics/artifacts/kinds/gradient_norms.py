@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,6 @@ from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.configuration.runs import GRADIENTS
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
-
-if TYPE_CHECKING:
-    from matplotlib.colors import Colormap, Normalize
 
 QUANTILE = 0.99  # of the norms, within the limits of colours
 NOT_FINITE = "#d62728"
@@ -43,7 +39,8 @@ def draw(artifact: GradientNorms, evidence: Evidence) -> "sheet.Page":
     recordings = [Recording(run, *run.files.gradients()) for run in runs]
     norms = np.concatenate([recording.norms.ravel() for recording in recordings])
     highest = colour_limit(norms[np.isfinite(norms)])
-    norm, colours = Normalize(0, highest), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE)
+    viridis = matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE)
+    colours: sheet.Look = {"norm": Normalize(0, highest), "cmap": viridis}
     figure, body = sheet.page(
         artifact.settings,
         subtitle_of(configuration, runs),
@@ -55,7 +52,7 @@ def draw(artifact: GradientNorms, evidence: Evidence) -> "sheet.Page":
     )
     axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
     for ax, recording in zip(axes, recordings, strict=True):
-        draw_norms(ax, recording, colours, norm)
+        draw_norms(ax, recording, colours)
         run = recording.run
         ends = {"diverged": f"diverged at iteration {run.diverged_at}", "failed": "failed"}
         ended = ends.get(run.status, "")
@@ -64,7 +61,7 @@ def draw(artifact: GradientNorms, evidence: Evidence) -> "sheet.Page":
         ax.spines[:].set_visible(True)
     set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
     extend = "max" if (norms > highest).any() else "neither"
-    bar = body.colorbar(ScalarMappable(norm, colours), ax=list(axes), extend=extend, pad=0.015, aspect=30)
+    bar = body.colorbar(ScalarMappable(**colours), ax=list(axes), extend=extend, pad=0.015, aspect=30)
     bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
     return figure
 
@@ -104,15 +101,14 @@ def rows_of(recordings: Sequence[Recording]) -> list[dict[str, object]]:
     ]
 
 
-def draw_norms(ax: "sheet.Axes", recording: Recording, colours: "Colormap", norm: "Normalize") -> None:
+def draw_norms(ax: "sheet.Axes", recording: Recording, colours: sheet.Look) -> None:
     """One heat map: a column of pixels per recorded iteration, a row per step; words where there is nothing to show."""
     if not recording.norms.size:
         sheet.write_instead(ax, "no gradient was recorded")
         return
     ax.imshow(
         np.ma.masked_invalid(recording.norms.T),
-        cmap=colours,
-        norm=norm,
+        **colours,
         extent=(*recording.ends, recording.norms.shape[1] - 0.5, -0.5),
         aspect="auto",
         interpolation="nearest",

@@ -53,19 +53,16 @@ def draw(artifact: Jacobian, evidence: Evidence) -> "sheet.Page":
     )
     axes = body.subplots(len(cores), len(filters), sharex=True, sharey="row", squeeze=False)
     for (core, name), steps in cells.items():
-        draw_norms(axes[cores.index(core)][filters.index(name)], f"{core}, {name}", steps)
+        ax, cell = axes[cores.index(core)][filters.index(name)], f"{core}, {name}"
+        for column, (_, look) in LINES.items():
+            values = [getattr(norms, column) for norms in steps]
+            ax.semilogy([norms.step for norms in steps], values, **look, gid=f"{column} {cell}")
+        ax.set_title(cell)
     for ax in axes[:, 0]:
         ax.set_ylabel("Norm")
     for ax in axes[-1]:
         ax.set_xlabel("Step t")
     return figure
-
-
-def draw_norms(ax: "sheet.Axes", cell: str, steps: Sequence[GradientNorm]) -> None:
-    for column, (_, look) in LINES.items():
-        values = [getattr(norms, column) for norms in steps]
-        ax.semilogy([norms.step for norms in steps], values, **look, gid=f"{column} {cell}")
-    ax.set_title(cell)
 
 
 def _equal_note(cells: Sequence[Sequence[GradientNorm]]) -> str:

@@ -199,9 +199,8 @@ def _beside(artifact: LogsTable, evidence: Evidence, case: Case, log: Log) -> di
     point = last_common(losses, log)
     ours = [loss for of in losses if point and 0 < (loss := of.get(point.epoch, math.nan)) < math.inf]
     mean, std = mean_and_std(ours)
-    deviating = "; ".join(deviations(artifact.configuration, runs))
     return {
-        **data_of(artifact, case, f"{split}_loss", runs, deviating),
+        **data_of(artifact, case, f"{split}_loss", runs, deviations(artifact.configuration, runs)),
         **{"epoch": point.epoch if point else None, "runs": len(runs), "n": len(ours), "mean": mean, "std": std},
         **{f"published_{name}": getattr(point, name, math.nan) for name in ("mean", "sd")},
         "published_n": point.n if point else 0,

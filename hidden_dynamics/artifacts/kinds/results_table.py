@@ -17,9 +17,7 @@ from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import published_task
 from hidden_dynamics.results.evidence import Evidence
-from hidden_dynamics.results.record import RunRecord
 from hidden_dynamics.results.seeds import by_seed, mean_and_std
-from hidden_dynamics.results.statistics import over_seeds
 
 LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
@@ -93,14 +91,10 @@ class ResultsTable(Artifact):
 def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
     """The paper's rows in its order, then the models of the user's own, the baselines, and the limit; a
     `UserError` where tasks have the same title."""
-    configuration, headings = artifact.configuration, _headings(artifact)
+    headings = _headings(artifact)
     cases = dict.fromkeys([*artifact.shown(), *(run.case for run in evidence.runs)])
-    scores = [
-        score_of(artifact, evidence, case, metric, over_seeds(configuration, evidence.of(case), metric))
-        for case in cases
-        for metric in artifact.metrics_on(case.task)
-    ]
-    lines = [score.data(artifact) | _printed(artifact, score, evidence.of(score.case)) for score in scores]
+    scores = [score_of(artifact, evidence, case, metric) for case in cases for metric in artifact.metrics_on(case.task)]
+    lines = [score.data(artifact) | _printed(artifact, score) for score in scores]
     references, repeating = _references(artifact, evidence), _repeating(artifact, evidence)
     rows: dict[object, dict[Column, str]] = {}
     for score, line in zip(scores, lines, strict=True):
@@ -121,7 +115,7 @@ def draw(artifact: ResultsTable, evidence: Evidence) -> Table:
 # As data
 
 
-def _printed(artifact: ResultsTable, score: Score, runs: Sequence[RunRecord]) -> dict[str, Any]:
+def _printed(artifact: ResultsTable, score: Score) -> dict[str, Any]:
     """What else the paper prints beside a score: its own number without those that it quotes, "15.42 [22, 34]"."""
     (_, model, size), configuration = score.case, artifact.configuration
     task, decimals = published_task(configuration, score.case.task), configuration.metrics[score.metric].decimals
@@ -129,8 +123,8 @@ def _printed(artifact: ResultsTable, score: Score, runs: Sequence[RunRecord]) ->
     parameters, own = row.get("parameters"), next((one for one in numbers if not one.references), None)
     quoted = [f"{one.value:.{decimals}f} {list(one.references)}" for one in numbers if one.references]
     return {
-        "parameters": runs[0].parameters if runs else None,
-        "chosen_by": " ".join(sorted({run.reported.metric for run in runs if run.reported})),
+        "parameters": score.ran[0].parameters if score.ran else None,
+        "chosen_by": " ".join(sorted({run.reported.metric for run in score.ran if run.reported})),
         "published_task": task,
         "published_parameters": parameters.get(task) if isinstance(parameters, dict) else parameters,
         "published_mean": own and own.value,
@@ -138,7 +132,7 @@ def _printed(artifact: ResultsTable, score: Score, runs: Sequence[RunRecord]) ->
         "published_quoted": own and own.copied_from or None,
         "published_literature": "; ".join(quoted),
         "published_only_in": row.get("only_in", ""),
-        "moves": moves(runs, score.metric),
+        "moves": moves(score.ran, score.metric),
     }
 
 

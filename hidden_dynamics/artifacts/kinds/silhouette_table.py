@@ -11,7 +11,6 @@ from hidden_dynamics.configuration.runs import Case
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.measured import Features, FeatureSettings
 from hidden_dynamics.results.record import RunRecord
-from hidden_dynamics.results.statistics import over_seeds
 
 LAYERS = {
     "pooled": "what the last linear map sees, means over all places",
@@ -56,17 +55,11 @@ class SilhouetteTable(Featured):
         others = self.settings.papers_data and (configuration.replaced(task) or configuration.reduced(task))
         return [] if others else super().shown()
 
-    @property
-    def is_left_out(self) -> bool:
-        return super().is_left_out or not self.shown()
-
 
 def draw(artifact: SilhouetteTable, evidence: Evidence) -> Table:
     """One row per model, the paper's first, then the user's own."""
-    features, scores = measured_features(artifact, evidence), []
-    for case in artifact.cases():
-        ours = over_seeds(artifact.configuration, evidence.of(case), "silhouette")
-        scores.append(score_of(artifact, evidence, case, "silhouette", ours))
+    features = measured_features(artifact, evidence)
+    scores = [score_of(artifact, evidence, case, "silhouette") for case in artifact.cases()]
     data = [score.data(artifact) for score in scores]
     rows = [
         {"Model": line["label"], "N": beside(line["size"], line["paper_size"]), **score.texts(artifact)}

@@ -70,7 +70,7 @@ def _line(artifact: TimeToAccuracyTable, evidence: Evidence, case: Case) -> dict
     epochs, minutes = map(fmean, zip(*reached, strict=True)) if reached else (math.nan, math.nan)
     epoch = median(cost.value for cost in costs) * costs[0].samples_per_epoch / 1e3 / 60  # minutes
     same_device = {run.device for run in runs} == {costs[0].device}
-    deviating = "; ".join(deviations_of(artifact, both))
+    deviating = deviations_of(artifact, both)
     return {
         **data_of(artifact, case, QUANTITY, runs, deviating),
         **{"reached_metric": artifact.reached, "target": artifact.settings.target},
