@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hidden_dynamics.configuration import schema
-from hidden_dynamics.configuration.constructors import Types, arguments_of, find, line_of, method, settings_of
+from hidden_dynamics.configuration.constructors import Types, arguments_of, constructor_of, find, line_of, settings_of
 from hidden_dynamics.configuration.entries import closest, merge, typed
 from hidden_dynamics.configuration.loading import Configuration
 from hidden_dynamics.configuration.runs import Run, all_runs
@@ -23,7 +23,7 @@ def check_runs(configuration: Configuration) -> None:
         if taken and "hidden_size" in taken:
             taken = taken | {"hidden_size": schema.Units}
         _check(configuration, run, "hyperparameters", spec["hyperparameters"], taken)
-        constructor = method(task, "__init__")
+        constructor = constructor_of(task)
         _check(configuration, run, "settings", spec["task_settings"], constructor and settings_of(constructor[0]))
         prepare = find(f"{configuration.datasets[spec['dataset']].module}.prepare")
         _check(configuration, run, "data", spec["data"], prepare and settings_of(prepare))
@@ -51,8 +51,7 @@ def _check_overruled(configuration: Configuration, run: Run) -> None:
     of_model = of_task.get("models", {}).get(run.model, {})
     for part in ("hyperparameters", "settings", "training"):
         of_size = of_model.get("by_size", {}).get(run.paper_size, {})
-        chosen = of_task.get(part, {})
-        chosen = merge(chosen, of_model.get(part, {}), of_size.get(part, {})) if part != "settings" else chosen
+        chosen = merge(of_task.get(part, {}), of_model.get(part, {}), of_size.get(part, {}))
         for variant, value in run.spec["variants"].items() if chosen else ():
             effect = variants[variant].values[value].given().get(part, {})
             for name in chosen.keys() & effect.keys():

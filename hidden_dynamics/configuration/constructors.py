@@ -54,11 +54,11 @@ def line_of(dotted: str) -> tuple[Definition, ...]:
     return tuple(dict.fromkeys([definition, *above]))
 
 
-def method(line: Sequence[Definition], name: str) -> tuple[Definition, Sequence[Definition]] | None:
-    """The first of this name in a line of classes, and the line that follows its class."""
+def constructor_of(line: Sequence[Definition]) -> tuple[Definition, Sequence[Definition]] | None:
+    """The first `__init__` in a line of classes, and the line that follows its class."""
     for number, owner in enumerate(line):
         for node in owner.node.body:
-            if isinstance(node, ast.FunctionDef) and node.name == name:
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
                 return Definition(owner.module, node), line[number + 1 :]
     return None
 
@@ -67,7 +67,7 @@ def method(line: Sequence[Definition], name: str) -> tuple[Definition, Sequence[
 def arguments_of(line: Sequence[Definition], core: Sequence[Definition] = ()) -> Types | None:
     """What the constructor of a line of classes takes after its first argument, the task or the size of its input; None
     where it may take others. What it takes by `**` goes on to those that it calls with that: its base, its `core`."""
-    if (constructor := method(line, "__init__")) is None:
+    if (constructor := constructor_of(line)) is None:
         return None
     (_, init), bases = constructor
     arguments = [*[*init.args.posonlyargs, *init.args.args][2:], *init.args.kwonlyargs]

@@ -28,7 +28,7 @@ class Entry(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, content: object) -> Any:
-        if isinstance(content, Mapping) and cls.model_config.get("extra") != "allow":
+        if isinstance(content, Mapping):
             allowed = [field.alias or name for name, field in cls.model_fields.items()]
             for key in content:
                 if key not in allowed:

@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from hidden_dynamics.configuration.entries import known, merge
 from hidden_dynamics.configuration.equal_code import equals_of
-from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
+from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration
 from hidden_dynamics.configuration.schema import Effect
 from hidden_dynamics.configuration.spec import Spec, length_matters
 from hidden_dynamics.errors import UserError
@@ -98,11 +97,11 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:
+def all_runs(configuration: Configuration, seeds: list[int] | None = None) -> list[Run]:
     """Every configured run, in the order of the configuration, but of tasks that are run by name and not named."""
-    given, named = None if seeds is None else list(seeds), configuration.chosen_tasks
+    named = configuration.chosen_tasks
     tasks = [name for name, task in configuration.tasks.items() if name in named or not task.by_name]
-    return [run for task in tasks for run in runs_on(configuration, task, given)]
+    return [run for task in tasks for run in runs_on(configuration, task, seeds)]
 
 
 def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = None) -> list[Run]:
@@ -120,9 +119,8 @@ def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = N
 def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
     """The files of a run of the task, without its weights: a run that was restored from its record has none."""
     training = configuration.tasks[task].training
-    gradients = (GRADIENTS,) if training.record_gradients is not None else ()
-    always = (name for name in OUTPUTS if name != WEIGHTS)
-    return (*always, *gradients, *((PREDICTIONS,) if training.record_predictions else ()))
+    kept = {WEIGHTS: False, GRADIENTS: training.record_gradients is not None, PREDICTIONS: training.record_predictions}
+    return tuple(name for name in (*OUTPUTS, GRADIENTS, PREDICTIONS) if kept.get(name, True))
 
 
 def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:
@@ -131,16 +129,15 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
     return resolve_seeds(configuration, Case(task, model, paper_size), [seed])[0]
 
 
-def resolve_seeds(configuration: Configuration, case: Case, seeds: Iterable[int]) -> list[Run]:
+def resolve_seeds(configuration: Configuration, case: Case, seeds: list[int]) -> list[Run]:
     """A run of the case for each seed, as `resolve` gives it: the same one whoever asks."""
-    resolved, seeds = configuration.resolved, list(seeds)
-    missing = [seed for seed in seeds if (case, seed) not in resolved]
-    if missing or not seeds:
+    resolved = configuration.resolved
+    if missing := [seed for seed in seeds if (case, seed) not in resolved]:
         resolved |= {(case, run.seed): run for run in _resolved(configuration, case, missing)}
     return [resolved[case, seed] for seed in seeds]
 
 
-def _resolved(configuration: Configuration, case: Case, seeds: Iterable[int]) -> list[Run]:
+def _resolved(configuration: Configuration, case: Case, seeds: list[int]) -> list[Run]:
     task, model, paper_size = case
     entry = configuration.tasks[known(task, configuration.tasks, "task", "the configured tasks")]
     model_entry = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
@@ -162,9 +159,9 @@ def _resolved(configuration: Configuration, case: Case, seeds: Iterable[int]) ->
         "task": task,
         "model": model,
         "seed": 0,
-        "network": class_name(network),
-        "core": class_name(model_entry.core) if model_entry.core else None,
-        "task_class": class_name(entry.task_class),
+        "network": network.rpartition(".")[2],
+        "core": model_entry.core and model_entry.core.rpartition(".")[2],
+        "task_class": entry.task_class.rpartition(".")[2],
         "hyperparameters": merge(
             {"hidden_size": size} if isinstance(size, int) else {},
             entry.hyperparameters,

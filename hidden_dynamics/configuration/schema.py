@@ -291,13 +291,9 @@ class Model(Entry):
     tasks: dict[str, Joining] = {}
 
     @model_validator(mode="after")
-    def _is_built_of_something(self) -> "Model":
+    def _is_a_model_or_a_control(self) -> "Model":
         if not (self.network or self.core):
             raise ValueError("expected an entry with a core, or a network of its own")
-        return self
-
-    @model_validator(mode="after")
-    def _has_the_settings_of_another(self) -> "Model":
         own = [key for joined in self.tasks.values() for key in joined.given() if key != "sizes"]
         if self.control_of and own:
             raise ValueError("expected of a control its sizes alone: other settings are its model’s")

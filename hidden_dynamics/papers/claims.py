@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.configuration import Case, Configuration, Entry, known, listed, read_yaml, typed
 from hidden_dynamics.configuration.schema import Size, Text, Whole
@@ -111,16 +110,15 @@ class ClaimEntry(Entry):
     @model_validator(mode="after")
     def _has_the_keys_of_its_kind(self) -> "ClaimEntry":
         if missing := [name for name in NEEDS[self.kind] if getattr(self, name) is None]:
-            text = f"a claim of kind {self.kind} needs {' and '.join(missing)}"
-            raise PydanticCustomError("keys", "{text}", {"text": text})
+            raise ValueError(f"a claim of kind {self.kind} needs {' and '.join(missing)}")
         if (self.published is None) == (self.printed is None):
-            raise PydanticCustomError("printed", "expected either published or printed")
+            raise ValueError("expected either published or printed")
         if isinstance(self.at, Iteration) and self.metric != "train_loss":
-            raise PydanticCustomError("at", "the loss at an iteration is a train_loss")
+            raise ValueError("the loss at an iteration is a train_loss")
         if self.begun and not self.dagger:
-            raise PydanticCustomError("begun", "only a test of the family (dagger) has begun")
+            raise ValueError("only a test of the family (dagger) has begun")
         if self.kind != "better" and not all(isinstance(side, str | None) for side in (self.subject, self.reference)):
-            raise PydanticCustomError("one", "only a claim of kind better has several models on a side")
+            raise ValueError("only a claim of kind better has several models on a side")
         return self
 
     @property
@@ -171,7 +169,7 @@ def load_claims(directory: Path = PUBLISHED) -> dict[str, PaperClaims]:
     is not as it should be, or names two claims alike."""
     papers: dict[str, PaperClaims] = {}
     for path in sorted(directory.glob(f"*/{CLAIMS}")):
-        origin = origin_of(path.parent.name)
+        origin = f"published/{path.parent.name}/{CLAIMS}"
         papers[path.parent.name] = content = typed(PaperClaims, read_yaml(path), origin)
         ids = [entry.id for entry in content.claims]
         if twice := sorted({name for name in ids if ids.count(name) > 1}):
@@ -179,27 +177,19 @@ def load_claims(directory: Path = PUBLISHED) -> dict[str, PaperClaims]:
     return dict(sorted(papers.items(), key=lambda item: item[1].paper.year))
 
 
-def origin_of(paper: str) -> str:
-    """The file of a paper's claims, as messages name it."""
-    return f"published/{paper}/{CLAIMS}"
-
-
 def check(configuration: Configuration) -> None:
     """Hold the names in all claims to what is configured; a `UserError` that names file and claim."""
-    tasks, models = configuration.tasks, configuration.models
     for paper, entry in ((paper, entry) for paper, content in load_claims().items() for entry in content.claims):
-        origin = f"{origin_of(paper)}: {entry.id}"
-        named = [
-            *(("task", case.task, tasks) for case in entry.cases),
-            *(("model", case.model, models) for case in entry.cases),
-            *(("metric", name, configuration.metrics) for name in [entry.shown_metric] if name),
-            *(("artifact", name, configuration.artifacts) for name in [entry.measurement] if name),
-        ]
-        for what, name, names in named:
-            known(name, names, what, origin)
+        origin = f"published/{paper}/{CLAIMS}: {entry.id}"
+        if entry.shown_metric:
+            known(entry.shown_metric, configuration.metrics, "metric", origin)
+        if entry.measurement:
+            known(entry.measurement, configuration.artifacts, "artifact", origin)
         for case in entry.cases:
-            of_task = known(case.model, tasks[case.task].models, f"model of {case.task}", origin)
-            sizes = list(tasks[case.task].models[of_task].run_sizes)
-            if case.model in configuration.papers_tasks[case.task].models:  # of which a user may run some
-                sizes += configuration.papers_tasks[case.task].models[case.model].run_sizes
+            known(case.task, configuration.tasks, "task", origin)
+            known(case.model, configuration.models, "model", origin)
+            ours, papers = (tasks[case.task].models for tasks in (configuration.tasks, configuration.papers_tasks))
+            known(case.model, ours, f"model of {case.task}", origin)
+            entries = [models[case.model] for models in (ours, papers) if case.model in models]
+            sizes = [size for one in entries for size in one.run_sizes]  # a user may run some of the paper's
             known(case.size, map(str, sizes), f"size of {case.model}", origin)

@@ -84,14 +84,14 @@ def whole(log: Log) -> dict[int, Point]:
 def load_logs(name: str) -> Logs:
     """The logs of a file of published/, such as "momentumrnn/logs.yaml"; a `UserError` that names file and line where
     a line of its table is not as it should be."""
-    about, table = name, name.removesuffix(".yaml") + ".csv"
+    table = name.removesuffix(".yaml") + ".csv"
     origin, logs = f"published/{table}", {}
     lines = (PUBLISHED / table).read_text(encoding="utf-8").splitlines()
     for number, row in enumerate(csv.DictReader(lines), 2):
-        point = typed(Point, {name: cell or None for name, cell in row.items()}, origin, f"line {number}")
-        key = tuple(row[name] for name in ("task", "model", "size", *NAMED, "clipped", "split"))
+        point = typed(Point, {column: cell or None for column, cell in row.items()}, origin, f"line {number}")
+        key = tuple(row[column] for column in ("task", "model", "size", *NAMED, "clipped", "split"))
         logs.setdefault(key, []).append(point)
-    return Logs(typed(About, read_yaml(PUBLISHED / about), f"published/{about}"), tuple(map(tuple, logs.values())))
+    return Logs(typed(About, read_yaml(PUBLISHED / name), f"published/{name}"), tuple(map(tuple, logs.values())))
 
 
 def _logged(configuration: Configuration, about: About, task: str, log: Log) -> dict[str, Any] | None:
@@ -99,7 +99,7 @@ def _logged(configuration: Configuration, about: About, task: str, log: Log) -> 
     first, models = log[0], configuration.papers_tasks[task].models
     if first.model not in models or first.size not in models[first.model].run_sizes:
         return None
-    settings = _settings(resolve(_authors(configuration), *Case(task, first.model, first.size), 0))
+    settings = _settings(resolve(_authors(configuration), task, first.model, first.size, 0))
     settings |= {name: getattr(first, name) for name in NAMED if name in settings}
     if task in about.clipping and not first.clipped:
         settings.pop("training.clip_norm", None)

@@ -55,7 +55,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         "runs.csv": csv_text(RUN_COLUMNS, map(run_row, runs.values())).encode(),
         **{f"{name}.csv": (root / path).read_bytes() for name, path in summaries.items()},
         **{path: content for one in made for path, content in _drawn(one, root).items()},
-        **{"/".join(Path(path).parts[-2:]): _measured(root / path, configuration) for path in dict.fromkeys(measured)},
+        **{"/".join(Path(path).parts[-2:]): (root / path).read_bytes() for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
         CONFIGURATION: packed(_configuration(configuration)),
     }
@@ -103,12 +103,6 @@ def reduced(path: Path, width: int, colours: int) -> bytes:
     buffer = io.BytesIO()
     small.quantize(colours, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
-
-
-def _measured(path: Path, configuration: Configuration) -> bytes:
-    """A measurement; where the user has the results is left out of its rows."""
-    own, usual = f"{configuration.results}/".encode(), f"results/{configuration.scale_name}/".encode()
-    return path.read_bytes().replace(own, usual) if path.suffix == ".csv" else path.read_bytes()
 
 
 def metadata(configuration: Configuration, count: int, ended: datetime, files: Mapping[str, bytes]) -> bytes:

@@ -35,8 +35,8 @@ class Evidence:
         configuration: Configuration,
         runs: Iterable[Run],
         root: Path,
-        floors: Mapping[str, str] | None = None,
-        inputs: Mapping[str, str] | None = None,
+        floors: Mapping[str, str] = {},
+        inputs: Mapping[str, str] = {},
     ) -> Self:
         """The evidence in the files of runs and measurements.
 
@@ -48,8 +48,7 @@ class Evidence:
         Raises:
             UserError: a file is missing, damaged, or of something else than is configured.
         """
-        inputs = inputs or {}
-        scores = {task: read_typed(root / path, Floor) for task, path in (floors or {}).items()}
+        scores = {task: read_typed(root / path, Floor) for task, path in floors.items()}
         features = read_typed(root / inputs["features"], Features) if "features" in inputs else []
         records = [RunRecord.read(configuration, run, root) for run in runs]
         return cls(

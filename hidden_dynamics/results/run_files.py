@@ -41,8 +41,7 @@ class RunFiles:
     def record(self) -> dict[str, Any]:
         """The content of run.json; of a run that was trained longer, as it would have been."""
         record = verified(self.directory / RECORD)
-        longer = self.epochs is not None and record["spec"]["training"]["epochs"] > self.epochs
-        if self.epochs is None or not longer or self._end is None:
+        if self.epochs is None or record["spec"]["training"]["epochs"] <= self.epochs or self._end is None:
             return record
         norms = self.gradients()[1] if GRADIENTS in record["files"] else ()
         shortened = first_epochs.record_of(record, self.metrics(), self.clock(), norms, self.epochs)
@@ -195,12 +194,11 @@ def is_long_enough(run: Run, record: Mapping[str, Any]) -> bool:
 
 def is_to_grow(run: Run) -> bool:
     """True where the record that is there is of the first part of the run alone."""
-    path = Path(run.directory, RECORD)
     try:
-        record = verified(path) if path.is_file() else None
-    except UserError:  # said where it is read
+        record = verified(Path(run.directory, RECORD))
+    except UserError:  # it is not there; or it was altered, which is said where it is read
         return False
-    return bool(record) and not _differing(run, record["spec"]) and not is_long_enough(run, record)
+    return not _differing(run, record["spec"]) and not is_long_enough(run, record)
 
 
 def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:

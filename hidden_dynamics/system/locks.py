@@ -37,10 +37,10 @@ def alone(path: Path, what: str) -> Iterator[bool]:
 
 
 @contextlib.contextmanager
-def one_of(paths: Sequence[Path], waiting: str, poll: float = 0.5) -> Iterator[int]:
+def one_of(paths: Sequence[Path], waiting: str) -> Iterator[int]:
     """Hold the first of these lock files (in one directory, which is made) that is free for the block; gives its index.
 
-    Until there is one, all are tried again every `poll` seconds; `waiting` is said once.
+    Until there is one, all are tried again every half second; `waiting` is said once.
     """
     paths[0].parent.mkdir(parents=True, exist_ok=True)
     for attempt in itertools.count():
@@ -50,7 +50,7 @@ def one_of(paths: Sequence[Path], waiting: str, poll: float = 0.5) -> Iterator[i
                 return
         if attempt == 0:
             _say(waiting)
-        time.sleep(poll)
+        time.sleep(0.5)
 
 
 def _say(message: str) -> None:
