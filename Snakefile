@@ -18,14 +18,6 @@ configfile:
 
 
 include: "rules/common.smk"
-
-
-wildcard_constraints:
-    task="|".join(CONFIGURATION.tasks),
-    seed=r"\d+",
-    dataset="|".join(CONFIGURATION.datasets),
-
-
 include: "rules/data.smk"
 include: "rules/train.smk"
 include: "rules/floors.smk"
@@ -55,8 +47,8 @@ rule all:
     input:
         PATHS.index,
         [artifact.files() for artifact in ARTIFACTS.values()],
-        rules.summarise.output,
-        rules.render_claims.output,
+        rules.statistics.output,
+        rules.claims.output,
         records_of(RUNS.values()),  # one that is missing is made again, although nothing may be made of it anew
     message:
         "Everything is made; all on one page: {PATHS.index}"

@@ -22,11 +22,12 @@ import torch  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torch.nn.utils.rnn import pack_padded_sequence  # noqa: E402
 from torchdiffeq import odeint  # noqa: E402
-from train_step import RESULTS, write  # noqa: E402
+from train_step import RESULTS  # noqa: E402
 
 import hidden_dynamics.nn as hd  # noqa: E402
 from hidden_dynamics.measurements.interleaved import interleaved, ratios_within_rounds  # noqa: E402
 from hidden_dynamics.measurements.processes import processor  # noqa: E402
+from hidden_dynamics.results.rows import write_rows  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.training import devices  # noqa: E402
 
@@ -50,7 +51,7 @@ def main() -> None:
         ratio, low, high = (round(value, 3) for value in (median(ratios), min(ratios), max(ratios)))
         rows.append({"what": title, "seconds": round(seconds, 4), "ratio": ratio, "low": low, "high": high, **about})
         print(f"{title}: × {ratio:.2f} ({low:.2f} to {high:.2f}), {seconds:.3f} s", flush=True)
-    write(rows, options.output)
+    write_rows(options.output, list(rows[0]), rows)
 
 
 def comparisons() -> dict[str, tuple[Action, Action]]:

@@ -13,13 +13,13 @@ keep the memory of freed tensors and that do not, within ten minutes; denormal n
 
 import argparse
 import contextlib
-import csv
 import datetime
 import functools
+import math
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
 
@@ -29,23 +29,17 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
+from hidden_dynamics.measurements import processes  # noqa: E402
 from hidden_dynamics.measurements.interleaved import interleaved, ratios_within_rounds  # noqa: E402
-from hidden_dynamics.measurements.processes import allocated_beyond, processor, resident_beyond  # noqa: E402
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp  # noqa: E402
 from hidden_dynamics.models.recurrent.lstm import LSTM  # noqa: E402
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV  # noqa: E402
+from hidden_dynamics.results.rows import read_rows, write_rows  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.training import devices  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-
-
-def k_of(n: int) -> float:
-    """K of the paper at a size: how often the base of exp(A) moves."""
-    return 1 if n <= 170 else float("inf")
-
-
 FILTERS = {  # hyperparameters of the paper's MNIST runs; they have no influence on the time
     "": Identity(),
     "Momentum": Momentum(0.6, 0.6),
@@ -57,8 +51,8 @@ FILTERS = {  # hyperparameters of the paper's MNIST runs; they have no influence
 STOCK, GEMMS = "nn.LSTM", "GEMMs"
 VARIANTS = {STOCK: lambda n, **options: nn.LSTM(1, n)}
 VARIANTS |= {f"{name}LSTM": functools.partial(LSTM, 1, filter=each) for name, each in FILTERS.items()}
-VARIANTS |= {
-    f"{name}DTRIV": lambda n, each=each, **options: DTRIV(1, n, K=k_of(n), filter=each, **options)
+VARIANTS |= {  # K, how often the base of exp(A) moves, is the paper's at a size
+    f"{name}DTRIV": lambda n, each=each, **options: DTRIV(1, n, K=1 if n <= 170 else math.inf, filter=each, **options)
     for name, each in FILTERS.items()
 }
 TABLE = {"sizes": [128, 256, 512], "steps": 196, "rounds": 3}
@@ -76,13 +70,10 @@ def main() -> None:
         torch.set_flush_denormal(True)
     else:
         devices.set_arithmetic(options.threads, "fp32")  # as training does: it keeps memory, and TF32 is off
-    if options.memory_of:
-        print(peak_memory(options.memory_of, options.sizes[0], options))
-        return
     rows = []
     for size in options.sizes:
         rows += measure(size, options)
-        write(rows, options.output)  # what is done is kept where a run is stopped
+        write_rows(options.output, list(rows[0]), rows)  # what is done is kept where a run is stopped
     print_table(rows)
     print(f"\nWritten to {options.output}")
 
@@ -97,7 +88,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=128, help="sequences (default: 128)")
     parser.add_argument("--table", action="store_true", help="ratios to nn.LSTM alone, as a table (see above)")
     parser.add_argument("--process", choices=["kept", "freed"], help=argparse.SUPPRESS)
-    parser.add_argument("--memory-of", choices=list(VARIANTS), help=argparse.SUPPRESS)
     text = "cpu: this process's CPU time, for one thread on a busy CPU"
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall", help=text)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
@@ -159,7 +149,7 @@ def measure(size: int, options: argparse.Namespace) -> list[dict]:
             "peak_memory_mib": round(memory[name], 1),
             "memory_ratio": round(memory[name] / memory[STOCK], 3) if memory[STOCK] else "",
             **{name: getattr(options, name) for name in ("steps", "batch", "rounds")},
-            "device": torch.cuda.get_device_name() if options.device == "cuda" else processor(),
+            "device": torch.cuda.get_device_name() if options.device == "cuda" else processes.processor(),
             "threads": options.threads,
             "torch": torch.__version__,
             "date": datetime.date.today().isoformat(),
@@ -175,27 +165,17 @@ def measure(size: int, options: argparse.Namespace) -> list[dict]:
 def memory_in_mib(name: str, size: int, model: nn.Module, x: torch.Tensor, options: argparse.Namespace) -> float:
     """MiB by which a training step raises the peak of what torch has allocated on a GPU, or of a fresh process."""
     if x.is_cuda:
-        return allocated_beyond(functools.partial(training_step, model, x), x.device) / 2**20
-    given = {"memory-of": name, "sizes": size, "threads": options.threads, "steps": options.steps}
-    given |= {"batch": options.batch, "device": options.device}
-    command = [sys.executable, __file__, *(text for key, value in given.items() for text in (f"--{key}", str(value)))]
-    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        return processes.allocated_beyond(functools.partial(training_step, model, x), x.device) / 2**20
+    return processes.in_fresh_process("spawn", name, peak_memory, name, size, options)
 
 
 def peak_memory(name: str, size: int, options: argparse.Namespace) -> float:
     """MiB by which a training step raises this process's peak resident memory; for a process that did nothing else."""
+    devices.set_arithmetic(options.threads, "fp32")
     training_step(VARIANTS[name](8), torch.rand(4, 2, 1))  # what the libraries load at their first use is not counted
     model, x = VARIANTS[name](size), torch.rand(options.steps, options.batch, 1)
-    (peak,) = resident_beyond([functools.partial(training_step, model, x)])
+    (peak,) = processes.resident_beyond([functools.partial(training_step, model, x)])
     return peak / 2**20
-
-
-def write(rows: Sequence[Mapping[str, object]], output: Path) -> None:
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def print_table(rows: list[dict]) -> None:
@@ -229,8 +209,7 @@ def print_ratios(options: argparse.Namespace) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
         if output.exists():  # the first size was done in time
-            with output.open(newline="", encoding="utf-8") as file:
-                rows += csv.DictReader(file)
+            rows += read_rows(output)
     print(f"| | {' | '.join(f'{memory}, {threads}' for threads, memory in columns)} |\n{5 * '|---'}|")
     for name in VARIANTS:
         found = [[row for row in rows if row["variant"] == name] for rows in columns.values()]

@@ -14,7 +14,6 @@ for name, artifact in ARTIFACTS.items():
         priority: SOON
         conda:
             "../envs/light.yaml"
-        threads: 1
         resources:
             **LIGHT,
         params:

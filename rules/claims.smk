@@ -1,8 +1,8 @@
 # The verdicts on the papers' headline claims.
 
 
-rule render_claims:
-    """What claims asks for"""
+rule claims:
+    """The verdicts on the papers' headline claims"""
     input:
         CLAIMED,
         map(str, PRINTED),
@@ -13,7 +13,6 @@ rule render_claims:
     priority: SOON
     conda:
         "../envs/light.yaml"
-    threads: 1
     resources:
         **LIGHT,
     params:
@@ -22,10 +21,3 @@ rule render_claims:
         "Judging the papers' claims: {output}"
     shell:
         f"{PYTHON}/render_claims.py > {{log:q}} 2>&1"
-
-
-rule claims:
-    """The verdicts on the papers' headline claims"""
-    input:
-        rules.render_claims.output,
-    localrule: True

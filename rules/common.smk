@@ -59,9 +59,8 @@ gc.freeze()  # nor will they be: they are not looked through again, neither whil
 gc.enable()
 
 PATHS, SCALE, SETTINGS = CONFIGURATION.paths, CONFIGURATION.scale, CONFIGURATION.settings
-FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "figure"]
-BY_RUNS = sorted((ARTIFACTS[name] for name in FIGURES if ARTIFACTS[name].runs), key=lambda figure: len(figure.runs))
-SEEN_FIRST = {task for figure in BY_RUNS[:1] for task in figure.tasks()}  # soon there is something to see
+FIGURES = sorted((a for a in ARTIFACTS.values() if a.form == "figure" and a.runs), key=lambda figure: len(figure.runs))
+SEEN_FIRST = {task for figure in FIGURES[:1] for task in figure.tasks()}  # soon there is something to see
 LIGHT = dict(mem_mb=1000, runtime=30)  # of a step that neither trains nor measures
 SUMMARIES = [PATHS.all_runs, PATHS.statistics, PATHS.comparisons]
 KINDS = sorted({f"{type(artifact).__module__}.{type(artifact).__name__}" for artifact in ARTIFACTS.values()})
@@ -158,8 +157,7 @@ def with_marks(artifact):
 def say_where():
     """Name the files that this invocation was asked for, if by name: of artifacts, the page, the verdicts."""
     places = {name: shown(artifact) for name, artifact in ARTIFACTS.items()}
-    places |= {"all": [PATHS.index], "index": [PATHS.index], "claims": [PATHS.verdicts]}
-    places |= dict.fromkeys(("statistics", "summarise"), SUMMARIES)
+    places |= {"all": [PATHS.index], "index": [PATHS.index], "claims": [PATHS.verdicts], "statistics": SUMMARIES}
     if files := [file for target in workflow.dag_settings.targets or ["all"] for file in places.get(target, [])]:
         logger.info(f"Made: {' '.join(files)}")
 

@@ -12,11 +12,11 @@ rule fetch:
     log:
         "logs/fetch/{dataset}/{file}.log",
     wildcard_constraints:
+        dataset=names(CONFIGURATION.datasets),
         file="|".join(sorted(map(re.escape, FILES))),
     priority: 100  # runs wait for it
     conda:
         "../envs/light.yaml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime=60,
@@ -54,7 +54,6 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
         priority: 100  # runs wait for it
         conda:
             f"../envs/{environment}.yaml"
-        threads: 1
         resources:
             mem_mb=2000,
             runtime=30,

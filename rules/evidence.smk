@@ -8,15 +8,14 @@ rule evidence:
     """Publish a scale's results in a directory that is kept with the code"""
     input:
         [artifact.files() for artifact in ARTIFACTS.values()],
-        rules.render_claims.output,
-        rules.summarise.output,
+        rules.claims.output,
+        rules.statistics.output,
         [f"{run.directory}/{file}" for run in RUNS.values() for file in outputs_of(CONFIGURATION, run.task)],
     log:
         f"{PATHS.logs}/publish_evidence.log",
     localrule: True
     conda:
         "../envs/light.yaml"
-    threads: 1
     resources:
         **LIGHT,
     message:
@@ -41,7 +40,6 @@ rule article:
     localrule: True
     conda:
         "../envs/light.yaml"
-    threads: 1
     resources:
         **LIGHT,
     params:

@@ -23,7 +23,6 @@ for group in dict.fromkeys(papers.values() if shared else papers):
         priority: SOON
         conda:
             "../envs/torch.yaml"
-        threads: 1
         resources:
             mem_mb=min(SCALE.mem_mb, 6000),
             runtime=60,

@@ -40,7 +40,6 @@ rule forecast:
     localrule: True
     conda:
         "../envs/light.yaml"
-    threads: 1
     resources:
         **LIGHT,
     params:

@@ -1,8 +1,8 @@
 # One page that shows everything of a scale: tables and figures as they were rendered.
 
 
-rule render_index:
-    """What index asks for"""
+rule index:
+    """The page with all tables, figures and claims"""
     input:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
         claims=PATHS.verdicts,
@@ -14,7 +14,6 @@ rule render_index:
         f"{PATHS.logs}/render_index.log",
     conda:
         "../envs/light.yaml"
-    threads: 1
     resources:
         **LIGHT,
     params:
@@ -23,10 +22,3 @@ rule render_index:
         "Rendering the page of everything: {output}"
     shell:
         f"{PYTHON}/render_index.py > {{log:q}} 2>&1"
-
-
-rule index:
-    """The page with all tables, figures and claims"""
-    input:
-        PATHS.index,
-    localrule: True

@@ -48,7 +48,6 @@ rule measure_jacobian:
     priority: SOON
     conda:
         "../envs/torch.yaml"
-    threads: 1
     resources:
         **LIGHT,
     params:

@@ -1,8 +1,8 @@
 # All runs in one table; statistics over their seeds; each row of each table beside its baseline.
 
 
-rule summarise:
-    """What statistics asks for"""
+rule statistics:
+    """All runs, statistics over their seeds, and comparisons with the tables' baselines"""
     input:
         records_of(RUNS.values()),
     output:
@@ -12,7 +12,6 @@ rule summarise:
     priority: SOON
     conda:
         "../envs/light.yaml"
-    threads: 1
     resources:
         **LIGHT,
     params:
@@ -21,10 +20,3 @@ rule summarise:
         "Summarising all runs: {output}"
     shell:
         f"{PYTHON}/summarise.py > {{log:q}} 2>&1"
-
-
-rule statistics:
-    """All runs, statistics over their seeds, and comparisons with the tables' baselines"""
-    input:
-        rules.summarise.output,
-    localrule: True

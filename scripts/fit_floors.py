@@ -2,9 +2,9 @@
 
     python scripts/fit_floors.py --task physionet human_activity --config '{"scale": "paper"}'
 
-The prepared data must be there. Each task's file is <results>/<scale>/floors/<task>.csv, unless --output names one. It
-has a row for each baseline, metric and seed (hidden_dynamics.floors.COLUMNS); an empty seed means all seeds, where they
-share their data. It has no row where the task's class has no classical baselines.
+The prepared data must be there. Each task's file is <results>/<scale>/floors/<task>.csv. It has a row for each
+baseline, metric and configured seed (hidden_dynamics.floors.COLUMNS); an empty seed means all seeds, where they share
+their data. It has no row where the task's class has no classical baselines.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -13,7 +13,6 @@ import json
 import math
 import platform
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import numpy as np
 import scipy
@@ -23,7 +22,7 @@ import torch
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.runs import check_is_run
 from hidden_dynamics.data import prepared
-from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.errors import run_main
 from hidden_dynamics.floors import COLUMNS, code_of, runs_of
 from hidden_dynamics.floors.fitted import Fitted, fit
 from hidden_dynamics.results.rows import write_rows
@@ -36,27 +35,22 @@ VERSIONS = " ".join(f"{name} {version}" for name, version in {"python": platform
 
 
 def main() -> None:
-    options = parser(__doc__, "--seed", "--config")
+    options = parser(__doc__, "--config")
     options.add_argument("--task", nargs="+", required=True, help="tasks of config/tasks.yaml")
-    options.add_argument("--output", type=Path, help="the file to write, of one task (default: where results are)")
     given = options.parse_args()
     configuration = load(parse_settings(given.config))
-    if given.output and len(given.task) > 1:
-        raise UserError(f"--output is the file of one task, and there are {len(given.task)}", key="--output")
     devices.set_arithmetic(1, "fp32")
     fitted: dict[str, list[Fitted]] = {}
     for task in given.task:
         check_is_run(configuration, task)
-        rows = list(rows_of(configuration, task, given.seed, fitted))
-        write_rows(given.output or configuration.paths.measured("floors", task), COLUMNS, rows)
+        rows = list(rows_of(configuration, task, fitted))
+        write_rows(configuration.paths.measured("floors", task), COLUMNS, rows)
 
 
-def rows_of(
-    configuration: Configuration, task: str, seeds: list[int] | None, fitted: dict[str, list[Fitted]]
-) -> Iterator[Mapping[str, object]]:
-    """Those of a task's file, of given seeds or the configured ones; `fitted` keeps what was fitted until now, which
-    tasks share that differ in how networks are trained."""
-    for seed, run in runs_of(configuration, task, seeds).items():
+def rows_of(configuration: Configuration, task: str, fitted: dict[str, list[Fitted]]) -> Iterator[Mapping[str, object]]:
+    """Those of a task's file; `fitted` keeps what was fitted until now, which tasks share that differ in how networks
+    are trained."""
+    for seed, run in runs_of(configuration, task).items():
         task_class = run.classes["task_class"]
         data = prepared.load(configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
         key = json.dumps([task_class, data.digest, run.spec["task_settings"], run.seed], sort_keys=True)

@@ -15,10 +15,9 @@ import _bootstrap  # noqa: F401  isort: skip
 
 from pathlib import Path
 
-from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
 from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.cost_measurement import Circumstances, measure
 from hidden_dynamics.results.measured import Cost
@@ -36,7 +35,12 @@ def main() -> None:
     given = options.parse_args()
     configuration = load(parse_settings(given.config))
     artifact = artifact_named(configuration, given.artifact, "--artifact")
-    runs, baseline = measured_by(artifact)
+    if not isinstance(artifact, MeasuredCosts):
+        raise UserError(f"{artifact.name} shows no measured costs (its kind is {artifact.settings.kind}).")
+    runs, baseline = artifact.measured_runs(), artifact.published.baseline
+    if baseline not in [run.model for run in runs]:
+        text = f"config/artifacts.yaml: {artifact.name} must have {baseline}: the others are held to it."
+        raise UserError(text, file="config/artifacts.yaml", key=f"{artifact.name}.models")
     batch_size = given.batch or runs[0].spec["training"]["batch_size"]
     threads = given.threads or configuration.scale.threads
     devices.set_arithmetic(threads, configuration.settings.precision)
@@ -49,18 +53,6 @@ def main() -> None:
     for row in rows:
         place = f"{row['process']} {row['model']:16} {row['quantity']:18}"
         print(f"{place} {row['value']:10.4g} {row['unit']}, ratio {row['ratio']}")
-
-
-def measured_by(artifact: Artifact) -> tuple[list[Run], str]:
-    """The runs that are measured, and the model that they are held to; a `UserError` where the artifact shows no costs,
-    or not those of its baseline."""
-    if not isinstance(artifact, MeasuredCosts):
-        raise UserError(f"{artifact.name} shows no measured costs (its kind is {artifact.settings.kind}).")
-    runs, baseline = artifact.measured_runs(), artifact.published.baseline
-    if baseline not in [run.model for run in runs]:
-        text = f"config/artifacts.yaml: {artifact.name} must have {baseline}: the others are held to it."
-        raise UserError(text, file="config/artifacts.yaml", key=f"{artifact.name}.models")
-    return runs, baseline
 
 
 if __name__ == "__main__":

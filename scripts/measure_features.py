@@ -42,21 +42,17 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     maps: dict[str, NDArray] = {}
     with devices.turn(device, configuration.runs_per_gpu) as device:
-        for measured in measure(configuration, artifact.runs, artifact.settings.features, device):
-            rows.append(measured.row)
-            maps |= measured.maps
-            print(report(measured.row), flush=True)
+        for row, own_maps in measure(configuration, artifact.runs, artifact.settings.features, device):
+            rows.append(row)
+            maps |= own_maps
+            silhouette = row.get("silhouette")
+            found = "" if silhouette is None else f" silhouette {silhouette:.4f}"
+            print("{task}/{model}/seed{seed} {status}".format(**row) + found, flush=True)
     output = Path(artifact.inputs()["features"])
     with atomic(output.with_suffix(".npz"), "wb") as handle:
         np.savez(handle, **maps)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`
     about = {"settings": json.dumps(artifact.settings.features.given(), sort_keys=True)}
     write_rows(output, list(Features.model_fields), [row | about for row in rows])
-
-
-def report(row: dict[str, Any]) -> str:
-    silhouette = row.get("silhouette")
-    found = "" if silhouette is None else f" silhouette {silhouette:.4f}"
-    return f"{row['task']}/{row['model']}/seed{row['seed']} {row['status']}{found}"
 
 
 if __name__ == "__main__":

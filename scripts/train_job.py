@@ -17,7 +17,6 @@ failure.
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import argparse
 import hashlib
 import itertools
 import os
@@ -50,17 +49,23 @@ def main() -> int:
         command = training(given.task, given.model, given.seed, threads)
         os.execv(command[0], command)  # what stops it then reaches it directly
 
-    resolve(given)
-    together = [(given.model, given.seed)]
-    apart = [([model], [seed]) for seed, model in itertools.product(given.seed, given.model)]
-    commands = [training(given.task, *runs, threads) for runs in (together if given.at_once == 1 else apart)]
+    from hidden_dynamics.configuration import load, parse_settings  # half a second: not where it becomes its training
+    from hidden_dynamics.configuration.jobs import TrainingJobs
+    from hidden_dynamics.configuration.runs import find
+
+    configuration = load(parse_settings(None))
+    models, seeds = TrainingJobs(configuration, given.task).chosen(given.model, given.seed)
+    runs = [(model, seed) for seed, model in itertools.product(seeds, models)]
+    groups = [(models, seeds)] if given.at_once == 1 else [([model], [seed]) for model, seed in runs]
+    commands = [training(given.task, *group, threads) for group in groups]
+    files = [Path(find(configuration, given.task, *run).directory, "checkpoint.pt") for run in runs]
     left = slurm.seconds_left(job) if job is not None else None
-    before = checkpoints(given)
+    before = digests(files)
     trainings = Trainings(commands, given.at_once)
     code = trainings.run(time.monotonic() + left - margin(left) if left is not None else None)
     if job is None or not trainings.out_of_time or code not in STOPPED:
         return code if code >= 0 else 128 - code
-    if checkpoints(given) == before:
+    if digests(files) == before:
         print("error: nothing was trained within this time limit: ask for a longer one (time_limit).", file=sys.stderr)
         return 1
     print(f"the time limit is near: job {job} is queued again and continues from the checkpoints", flush=True)
@@ -81,17 +86,8 @@ def margin(left: float) -> float:
     return min(10 + left / 20, 300)
 
 
-def checkpoints(given: argparse.Namespace) -> list[str | None]:
-    """The digests of the runs' checkpoints: where none has changed, nothing was done."""
-    from hidden_dynamics.configuration import load, parse_settings  # not where it becomes its training
-    from hidden_dynamics.configuration.runs import find
-
-    configuration = load(parse_settings(None))
-    directories = [
-        Path(find(configuration, given.task, model, number).directory)
-        for number, model in itertools.product(given.seed, given.model)
-    ]
-    files = [directory / "checkpoint.pt" for directory in directories]
+def digests(files: Sequence[Path]) -> list[str | None]:
+    """Those of the runs' checkpoints: where none has changed, nothing was done."""
     return [hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else None for file in files]
 
 
@@ -119,7 +115,9 @@ class Trainings:
                 self.out_of_time = True
                 self._receive(signal.SIGTERM)
             while self.signals:  # here, since the handler may be called before a training that starts is listed
-                self._send(self.signals.pop(0))
+                signum = self.signals.pop(0)
+                for process in self.running:
+                    process.send_signal(signum)  # which does nothing to one that has ended
             codes += [self._ended(process) for process in self.running if process.poll() is not None]
             self.running = [process for process in self.running if process.returncode is None]
         if self.waiting:
@@ -137,22 +135,9 @@ class Trainings:
             )
         return process.returncode
 
-    def _send(self, signum: int) -> None:
-        for process in self.running:
-            if process.poll() is None:
-                process.send_signal(signum)
-
     def _receive(self, signum: int, frame: object = None) -> None:
         self.stopping = True
         self.signals.append(signum)
-
-
-def resolve(given: argparse.Namespace) -> None:
-    """Name the models and the seeds that are not given: half a second, and a job that is one process needs none."""
-    from hidden_dynamics.configuration import load, parse_settings
-    from hidden_dynamics.configuration.jobs import TrainingJobs
-
-    given.model, given.seed = TrainingJobs(load(parse_settings(None)), given.task).chosen(given.model, given.seed)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Try whether changed code trains as it did: by the code of a commit and by HEAD's, and compare to the bit.
 
-    python tools/attest.py OLD_COMMIT [--only TASK/MODEL ...] [--also TASK/MODEL@SCALE ...]
+    python tools/attest.py OLD_COMMIT [--also TASK/MODEL@SCALE ...]
     python tools/attest.py --self-test
 
 What is tried is the code of each published run, where its digest (hidden_dynamics.configuration.runs.code_of) is
@@ -91,8 +91,7 @@ class Trial(NamedTuple):
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("old", nargs="?", help="the commit of then")
-    options.add_argument("--only", nargs="+", metavar="TASK/MODEL", help="the digests of these alone, tried whole")
-    options.add_argument("--also", nargs="+", metavar="TASK/MODEL@SCALE", default=[], help="and these of a scale")
+    options.add_argument("--also", nargs="+", metavar="TASK/MODEL@SCALE", default=[], help="try these of a scale, too")
     options.add_argument("--self-test", action="store_true", help="try deliberate changes of HEAD")
     given = options.parse_args()
     if bool(given.old) == given.self_test:
@@ -105,18 +104,15 @@ def main() -> int:
         if given.self_test:
             return self_test(trees["now"], directory)
         trees["then"] = _tree(given.old, directory / "then")
-        return attest(trees, trials(directory, given.also), directory, given)
+        return attest(trees, trials(directory, given.also), directory, given.old)
 
 
-def attest(trees: Mapping[str, Path], trying: list[Trial], directory: Path, given: argparse.Namespace) -> int:
+def attest(trees: Mapping[str, Path], trying: list[Trial], directory: Path, old: str) -> int:
     """Try all that has another digest now, and write the lines of what is equal: the exit code."""
     places = _run({side: (tree, trying) for side, tree in trees.items()}, directory / "codes", "--codes")
     codes = {side: json.loads((place / "codes.json").read_bytes()) for side, place in places.items()}
     pairs = list(zip(codes["then"], codes["now"], strict=True))
-    asked = {pair for trial, pair in zip(trying, pairs, strict=True) if not given.only or _cell(trial) in given.only}
-    differing = [
-        (trial, pair) for trial, pair in zip(trying, pairs, strict=True) if pair[0] != pair[1] and pair in asked
-    ]
+    differing = [(trial, pair) for trial, pair in zip(trying, pairs, strict=True) if pair[0] != pair[1]]
     found: dict[tuple[str, str], list[Outcome]] = {pair: [] for _, pair in differing}
     print(f"{len(set(pairs))} digests, {len(found)} of them changed: {len(differing)} trials", flush=True)
     tried = [trial for trial, _ in differing]
@@ -126,7 +122,7 @@ def attest(trees: Mapping[str, Path], trying: list[Trial], directory: Path, give
         if different := found[pair][-1].difference:
             print(f"NOT EQUAL {pair[0][:8]} {pair[1][:8]}: {trial.name}: {different}", flush=True)
     equal = {pair: all_of for pair, all_of in found.items() if not any(outcome.difference for outcome in all_of)}
-    _write([_line(pair, outcomes, given.old) for pair, outcomes in equal.items()])
+    _write([_line(pair, outcomes, old) for pair, outcomes in equal.items()])
     print(f"{len(equal)} digests are equal: lines of {PATH.relative_to(ROOT)}; {len(found) - len(equal)} are not")
     return int(len(equal) < len(found))
 

@@ -61,16 +61,12 @@ def main() -> None:
         chosen.append(number)
         with Path("log.txt").open("a") as log, contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
             path = loaded[trial["scale"]].paths.prepared(trial["spec"]["dataset"], trial["spec"]["data"])
-            given = _given(script.main, specified[number], trial, Path(path))
+            try:
+                given = tried(script.main, specified[number], trial, Path(path))
+            except (Exception, SystemExit) as error:
+                traceback.print_exc()
+                given = {"error": {"": f"{type(error).__name__}: {' '.join(str(error).split())}"}}
         Path(f"{number}.pickle").write_bytes(pickle.dumps(given))
-
-
-def _given(train: Callable[[], int], run: Any, trial: Mapping[str, Any], path: Path) -> Parts:
-    try:
-        return tried(train, run, trial, path)
-    except (Exception, SystemExit) as error:
-        traceback.print_exc()
-        return {"error": {"": f"{type(error).__name__}: {' '.join(str(error).split())}"}}
 
 
 def tried(train: Callable[[], int], run: Any, trial: Mapping[str, Any], path: Path) -> Parts:

@@ -55,14 +55,10 @@ def read_lock(text: str) -> tuple[dict[str, str], dict[str, set[str]]]:
     """Each package's requirement without hashes ("name==version ; marker"), and the packages that need it."""
     pins: dict[str, str] = {}
     needed_by: dict[str, set[str]] = {}
-    for entry in re.split(
-        r"\n(?=[a-z0-9])", "\n" + "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    ):
-        match = re.match(r"\s*([a-z0-9._-]+)==", entry)
-        if match:
-            pins[match[1]] = entry.strip().split(" \\")[0].strip()
-            via = re.findall(r"^\s+#\s+(?:via\s+)?([a-z0-9._-]+)\s*(?:\(.*\))?$", entry, flags=re.MULTILINE)
-            needed_by[match[1]] = set(via) - {"via"}
+    for entry in re.finditer(r"^([a-z0-9._-]+)==.*(?:\n .*)*", text, flags=re.MULTILINE):  # with its indented lines
+        pins[entry[1]] = entry[0].split(" \\")[0]
+        via = re.findall(r"^\s+#\s+(?:via\s+)?([a-z0-9._-]+)\s*(?:\(.*\))?$", entry[0], flags=re.MULTILINE)
+        needed_by[entry[1]] = set(via) - {"via"}
     return pins, needed_by
 
 
@@ -72,15 +68,13 @@ def closure(direct: list[str], pins: dict[str, str], needed_by: dict[str, set[st
     Raises:
         UserError: a package is not in the lock.
     """
-    missing = sorted(set(direct) - set(pins))
-    if missing:
+    found = set(direct)
+    if missing := sorted(found - set(pins)):
         raise UserError(
             f"requirements.txt has no {', '.join(missing)}: add it to pyproject.toml and make the lock again."
         )
-    found, grown = set(direct), True
-    while grown:
-        more = {package for package, users in needed_by.items() if users & found} - found
-        found, grown = found | more, bool(more)
+    while more := {package for package, users in needed_by.items() if users & found} - found:
+        found |= more
     return sorted(found)
 
 

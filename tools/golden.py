@@ -23,11 +23,9 @@ import hidden_dynamics.nn as hd  # noqa: E402
 
 FILE = ROOT / "published/golden_cells.npz"
 STEPS, BATCH, D, N = 7, 2, 3, 4
-MOMENTUM, ADAM, RESTART = (
-    {"mu": 0.6, "s": 0.5},
-    {"mu": 0.6, "s": 0.5, "beta": 0.9},
-    {"s": 0.5, "restart": 3, "phase": 1},
-)
+MOMENTUM = {"mu": 0.6, "s": 0.5}
+ADAM = {"mu": 0.6, "s": 0.5, "beta": 0.9}
+RESTART = {"s": 0.5, "restart": 3, "phase": 1}
 RMSPROP = {"s": 0.5, "beta": 0.9}
 CELLS = {
     "LSTM": {},

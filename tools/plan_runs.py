@@ -244,14 +244,14 @@ def take_up(directory: Path, runs: Path) -> list[str]:
 
 def held(directory: Path) -> dict[str, Files]:
     """The files of the planned runs that are kept or published in a directory, by run and name."""
-    records: dict[str, Files] = {run: {} for run in planned()}
+    records: dict[str, Files] = {}
     for task in TASKS:
         archive = directory / RECORDS / f"{task}.tar.xz"
         files = archives.unpacked(archive.read_bytes(), archives.RUNS, archive) if archive.is_file() else {}
         for path, content in files.items():
             folder, _, name = path.rpartition("/")
             records.setdefault(f"{task}/{folder}", {})[name] = content
-    return {run: records[run] for run in planned() if records[run]}
+    return {run: records[run] for run in planned() if run in records}
 
 
 def parse() -> argparse.Namespace:

@@ -111,11 +111,11 @@ def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
 
 def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis = PRIMARY) -> list[Judged]:
     """The claims of a paper by one analysis, all of its family anew."""
-    results = [
-        [] if standing.absent else tested(evidence, standing.entry, _evaluation(standing, analysis), analysis)
-        for standing in standings
-    ]
-    claims = list(zip(standings, results, strict=True))  # a test that was begun is in the family, whatever it shows
+    claims: list[tuple[Standing, list[Result]]] = []
+    for standing in standings:
+        at = analysis.at if analysis.at and _has_evaluations(standing) else standing.at
+        claims.append((standing, [] if standing.absent else tested(evidence, standing.entry, at, analysis)))
+    # A test that was begun is in the family, whatever it shows.
     family = [test for standing, tests in claims if standing.entry.dagger and not standing.reason for test in tests]
     if not evidence.configuration.scale.directions:
         begun = [standing.entry for standing in standings if standing.reason and standing.entry.begun]
@@ -130,10 +130,6 @@ def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis 
         in_family = 0 if q is None else len(family)
         judged.append(Judged(standing, result, *outcome_of(standing, result, q), q, in_family))
     return judged
-
-
-def _evaluation(standing: Standing, analysis: Analysis) -> At:
-    return analysis.at if analysis.at and _has_evaluations(standing) else standing.at
 
 
 def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> tuple[Outcome, str]:
@@ -153,19 +149,13 @@ def outcome_of(standing: Standing, result: Result, p_adjusted: float | None) -> 
         return undecided, ""
     if ahead and ahead.failed:
         return undecided, _without(ahead)
-    if barred := _barred(entry, result):
-        return Outcome.BARRED, barred
+    if entry.against_table:
+        return Outcome.BARRED, "the paper’s own table denies the claim"
+    if failed := [side for side in result.sides if side.failed]:  # none of the side ahead has
+        return Outcome.BARRED, _without(failed[0])
     if official:
         return (Outcome.REPRODUCED if supports else Outcome.CONTRADICTED), result.reason
     return (Outcome.AGREES if supports else Outcome.DISAGREES), result.reason
-
-
-def _barred(entry: ClaimEntry, result: Result) -> str:
-    """The reason why a claim that is decided has no verdict: the paper's own table denies it, or the side behind has
-    runs that did not finish."""
-    if entry.against_table:
-        return "the paper’s own table denies the claim"
-    return next((_without(side) for side in result.sides if side.failed), "")  # none of the side ahead has
 
 
 def _without(side: Values) -> str:

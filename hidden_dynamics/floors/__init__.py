@@ -31,10 +31,10 @@ FLOORS = {
 }
 
 
-def runs_of(configuration: Configuration, task: str, seeds: list[int] | None = None) -> dict[str, Run]:
-    """By seed ("" where all have the same data) the run of the task's first model, on whose data they are fitted; of
-    given seeds, or the configured ones."""
-    seeds = configuration.seeds_of(task) if seeds is None else seeds
+def runs_of(configuration: Configuration, task: str) -> dict[str, Run]:
+    """By configured seed ("" where all have the same data) the run of the task's first model, on whose data they are
+    fitted."""
+    seeds = configuration.seeds_of(task)
     blocks = any(seeds_are_blocks(configuration, task, model) for model in configuration.tasks[task].models)
     runs = {run.seed: run for run in reversed(runs_on(configuration, task, seeds if blocks else seeds[:1]))}
     return {str(seed) if blocks else "": run for seed, run in sorted(runs.items())}

@@ -45,7 +45,18 @@ def measure(
     """Two times and two memories of every run in every process, by column (hidden_dynamics.results.measured.Cost); of
     runs of one task, a model each, which are held to that of the model `baseline`."""
     path = configuration.paths.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
-    columns = described(configuration, runs[0].task, prepared.load(path).provenance, circumstances)
+    provenance = prepared.load(path).provenance
+    columns = {  # of the machine and the data
+        "device": devices.name_of(circumstances.device),
+        "processor": processor(),
+        "threads": circumstances.threads,
+        "torch": torch.__version__,
+        "date": datetime.date.today().isoformat(),
+        "scale": configuration.scale_name,
+        "dataset": provenance["dataset"],
+        "dataset_title": provenance["title"],
+        "stand_in_for": configuration.replaced(runs[0].task),
+    }
     for process in range(circumstances.processes):
         session = session_of(runs, path, circumstances)
         for run in runs:
@@ -114,20 +125,3 @@ def resident_memory(run: Run, path: str, circumstances: Circumstances) -> dict[s
     kinds = ("evaluation", "training")  # the smaller first: of a process, the system knows the highest peak only
     peaks = resident_beyond([functools.partial(ACTIONS[kind], subject, subject.batch) for kind in kinds])
     return {f"{kind}_memory": peak for kind, peak in zip(kinds, peaks, strict=True)}
-
-
-def described(
-    configuration: Configuration, task: str, provenance: Mapping[str, object], circumstances: Circumstances
-) -> dict[str, Any]:
-    """The machine and the data."""
-    return {
-        "device": devices.name_of(circumstances.device),
-        "processor": processor(),
-        "threads": circumstances.threads,
-        "torch": torch.__version__,
-        "date": datetime.date.today().isoformat(),
-        "scale": configuration.scale_name,
-        "dataset": provenance["dataset"],
-        "dataset_title": provenance["title"],
-        "stand_in_for": configuration.replaced(task),
-    }

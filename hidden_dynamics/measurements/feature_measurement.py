@@ -6,9 +6,9 @@ an artifact in config/artifacts.yaml. Clusters and maps are the same on any numb
 """
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from sklearn.manifold import TSNE
 from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
-from torch import Tensor, nn
+from torch import nn
 
 from hidden_dynamics.configuration import Configuration, known
 from hidden_dynamics.configuration.runs import WEIGHTS, Run
@@ -37,25 +37,20 @@ from hidden_dynamics.training.building import build
 LAYERS = {"pooled": "features", "state": "state"}  # of an `ImageOutput`
 
 
-class Measured(NamedTuple):
-    """The measurement of one run.
-
-    Attributes:
-        row: by column (hidden_dynamics.results.measured.Features), all but `settings`.
-        maps: `labels` (m,) of the images that are mapped, `<model>.embedding` (m, 2) and `<model>.clusters` (m,),
-            k-means' numbers; nothing where there is no silhouette.
-    """
-
-    row: dict[str, Any]
-    maps: dict[str, NDArray]
-
-
 def measure(
     configuration: Configuration, runs: Sequence[Run], settings: FeatureSettings, device: torch.device
-) -> Iterator[Measured]:
-    """Each run in its turn; the first of each model is mapped, too. A `UserError` where a run has not finished, is
-    damaged or of another specification than configured; scikit-learn's ValueError where there are too few images for
-    the clusters or the perplexity."""
+) -> Iterator[tuple[dict[str, Any], dict[str, NDArray]]]:
+    """The row and the maps of each run in its turn; the first of each model is mapped.
+
+    Yields:
+        By column (hidden_dynamics.results.measured.Features) all but `settings`; `labels` (m,) of the images that are
+        mapped, `<model>.embedding` (m, 2) and `<model>.clusters` (m,), k-means' numbers, or nothing where there is no
+        silhouette.
+
+    Raises:
+        UserError: a run has not finished, is damaged or of another specification than configured.
+        ValueError: of scikit-learn: there are too few images for the clusters or the perplexity.
+    """
     first = {run.model: run.id for run in reversed(runs)}
     for run in runs:
         files = RunFiles(Path(run.directory), run.epochs)
@@ -64,9 +59,8 @@ def measure(
         check_is_of(run, record, files.directory / RECORD)
         row = {"task": run.task, "model": run.model, "paper_size": run.paper_size, "seed": run.seed}
         row["measured_on"] = devices.name_of(device)
-        mapped = run.id == first[run.model]
-        measured, maps = _measure_run(configuration, run, record, settings, device, mapped)
-        yield Measured(row | measured, maps)
+        measured, maps = _measure_run(configuration, run, record, settings, device, run.id == first[run.model])
+        yield row | measured, maps
 
 
 def _measure_run(
@@ -128,10 +122,13 @@ def load_weights(network: nn.Module, directory: Path) -> None:
 def features_of(network: nn.Module, task: AnyTask, settings: FeatureSettings) -> tuple[NDArray, NDArray]:
     """A network's features of the first images of a split, (n, d) float64, as the task's evaluations see them, and the
     images' classes, (n,); a `UserError` where the task has no such images, a `SolverFailure` where the solver fails."""
+    if not isinstance(task, ImageClassification):
+        raise UserError(f"features are those of images, and {type(task).__name__} is no task of images.")
+    origin = "features.split in config/artifacts.yaml, as the task's variants have it"
+    split, layer = known(settings.split, task.images, "split", origin), LAYERS[settings.layer]
     network.eval()
-    layer = LAYERS[settings.layer]
     parts, classes, left = [], [], settings.images
-    for images, labels in _batches(task, settings.split):
+    for images, labels in task.evaluation_batches(split):
         parts.append(getattr(output_of(network, images[:left]), layer).flatten(1).double().cpu())
         classes.append(labels[:left].cpu())
         left -= len(parts[-1])
@@ -141,13 +138,6 @@ def features_of(network: nn.Module, task: AnyTask, settings: FeatureSettings) ->
     if settings.standardise and np.isfinite(features).all():
         features = StandardScaler().fit_transform(features)
     return features, torch.cat(classes).numpy()
-
-
-def _batches(task: AnyTask, split: str) -> Iterable[tuple[Tensor, Tensor]]:
-    if not isinstance(task, ImageClassification):
-        raise UserError(f"features are those of images, and {type(task).__name__} is no task of images.")
-    known(split, task.images, "split", "features.split in config/artifacts.yaml, as the task's variants have it")
-    return task.evaluation_batches(split)
 
 
 def cluster(features: NDArray, settings: FeatureSettings) -> tuple[NDArray, float | None]:
