@@ -55,7 +55,7 @@ def on_page_markdown(text: str, page: Any, config: Any, files: Any) -> str:
         return f"{match[1]}({address})" if address else words
 
     def image(match: re.Match[str]) -> str:
-        return f"{match[1]}{address_of(match[2], source, site_path, known)}{match[3]}"
+        return f"{match[1]}{address_of(match[2], source, site_path, known) or match[2]}{match[3]}"
 
     text = IMAGE.sub(image, LINK.sub(link, text))
     return text + variants() if site_path == "variants.md" else text

@@ -40,7 +40,7 @@ def find(dotted: str) -> Definition | None:
 @functools.cache
 def _defined(path: Path) -> dict[str, ast.stmt]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.name: node for node in reversed(tree.body) if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
 
 
 @functools.cache
@@ -57,7 +57,7 @@ def line_of(dotted: str) -> tuple[Definition, ...]:
 def constructor_of(line: Sequence[Definition]) -> tuple[Definition, Sequence[Definition]] | None:
     """The first `__init__` in a line of classes, and the line that follows its class."""
     for number, owner in enumerate(line):
-        for node in owner.node.body:
+        for node in reversed(owner.node.body):  # after overloads
             if isinstance(node, ast.FunctionDef) and node.name == "__init__":
                 return Definition(owner.module, node), line[number + 1 :]
     return None
