@@ -28,11 +28,11 @@ def assert_all_close(actual, expected, tolerance=1e-12):
         assert not ((one.to(other.device) - other).abs() > tolerance * scale).any() and not one.isnan().any()
 
 
-def randomised(model, seed=0):
+def randomised(model):
     """The parameters drawn at random: the initial ones are mostly 0 and would hide mistakes."""
     with torch.no_grad():
         for i, parameter in enumerate(model.parameters()):
-            parameter.copy_(0.5 * noise(*parameter.shape, seed=100 * seed + i))
+            parameter.copy_(0.5 * noise(*parameter.shape, seed=i))
     return model
 
 
@@ -147,13 +147,11 @@ def run(core, x, state=None, cut=None):
         leaves |= named(state)
         for part in named(state).values():
             part.requires_grad_()
-    if cut is None:
-        h, end = core(leaves["x"], state)
-    else:
-        first, middle = core(leaves["x"][:cut], state)
-        second, end = core(leaves["x"][cut:], middle)
-        h = torch.cat([first, second])
-    results = {"outputs": h, **named(end)}
+    outputs, end = [], state
+    for part in (leaves["x"],) if cut is None else (leaves["x"][:cut], leaves["x"][cut:]):
+        h, end = core(part, end)
+        outputs.append(h)
+    results = {"outputs": torch.cat(outputs), **named(end)}
     of_all = [result for name, result in results.items() if not (core.filter.linear and of_filter(name))]
     value = sum((result * noise(*result.shape, seed=i).to(result.device)).sum() for i, result in enumerate(of_all))
     gradients = torch.autograd.grad(value, list(leaves.values()), materialize_grads=True)  # RMSProp has no use for v

@@ -11,6 +11,7 @@ import os
 import select
 import shutil
 import subprocess
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ PATIENCE = 120  # seconds
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-class Chromium:
+class Chromium(AbstractContextManager):
     """A browser process; commands and events of the DevTools protocol, each ended by a zero byte, on two pipes."""
 
     def __init__(self, profile: Path):
@@ -35,9 +36,6 @@ class Chromium:
         os.close(self.commands[0])
         os.close(self.answers[1])
         self.numbers, self.unread = itertools.count(1), b""
-
-    def __enter__(self) -> "Chromium":
-        return self
 
     def __exit__(self, *_: Any) -> None:
         self.process.kill()
@@ -56,7 +54,8 @@ class Chromium:
         phone = width < 600
         page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
         page.call("Page.navigate", url=path.resolve().as_uri())
-        page.wait_for("Page.loadEventFired")
+        while not any(event.get("method") == "Page.loadEventFired" for event in page.events):
+            page.events.append(self.read())
         return page
 
     def call(self, method: str, session: str | None = None, page: "Page | None" = None, **parameters: Any) -> dict:
@@ -90,10 +89,6 @@ class Page:
 
     def call(self, method: str, **parameters: Any) -> dict:
         return self.browser.call(method, session=self.session, page=self, **parameters)
-
-    def wait_for(self, method: str) -> None:
-        while not any(event.get("method") == method for event in self.events):
-            self.events.append(self.browser.read())
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression; a promise is awaited."""

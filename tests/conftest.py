@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 import gc
 import json
 import os
@@ -12,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +24,7 @@ from hypothesis.internal.conjecture import providers
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.errors import UserError, run_main
-
-ROOT = Path(__file__).resolve().parents[1]
+from hidden_dynamics.system.files import ROOT
 
 # pytest draws the same examples whenever and wherever it runs; a search (CONTRIBUTING.md) draws others. Hypothesis
 # would choose some of them among the constants of whatever modules are loaded, and so by the tests that ran before.
@@ -36,11 +37,6 @@ providers._get_local_constants = lambda: (
 )
 
 
-def examples(count: int) -> hypothesis.settings:
-    """So many examples for a property that takes long, not 50; in a search as many times more as for any other."""
-    return hypothesis.settings(max_examples=count * hypothesis.settings.default.max_examples // 50)
-
-
 @pytest.fixture(autouse=True, scope="session")
 def nothing_waits_for_the_disk() -> Iterator[None]:
     """No test loses power: `os.fsync` is most of the time that restoring runs takes."""
@@ -49,9 +45,9 @@ def nothing_waits_for_the_disk() -> Iterator[None]:
         yield
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 600.0) -> Any:
-    """What `condition` gives once that is true; an error after so many seconds, which no machine should take."""
-    deadline = time.monotonic() + seconds
+def wait_until(condition: Callable[[], Any]) -> Any:
+    """What `condition` gives once that is true; an error after ten minutes, which no machine should take."""
+    deadline = time.monotonic() + 600
     while not (found := condition()):
         assert time.monotonic() < deadline, "it did not come to that"
         time.sleep(0.01)
@@ -198,16 +194,13 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path / "project")
 
 
+@functools.cache
+def configuration_of(settings: str) -> configurations.Configuration:
+    """The shipped configuration with settings, as JSON: a third of a second each, and many tests ask for the same."""
+    return configurations.load(configurations.read_yaml(ROOT / "config.yaml") | json.loads(settings))
+
+
 @pytest.fixture(scope="session")
 def configured() -> Callable[..., configurations.Configuration]:
-    """The shipped configuration, with some settings changed."""
-    shipped = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    loaded: dict[str, configurations.Configuration] = {}
-
-    def load(**settings: Any) -> configurations.Configuration:
-        key = repr(settings)  # a third of a second each, and many tests ask for the same
-        if key not in loaded:
-            loaded[key] = configurations.load(shipped | settings)
-        return copy.deepcopy(loaded[key])
-
-    return load
+    """The same with settings as keywords, to change; none of its runs has been resolved."""
+    return lambda **settings: copy.deepcopy(replace(configuration_of(json.dumps(settings))))

@@ -1,19 +1,17 @@
 """Figures to look at: artifacts at a scale, and what is drawn and written in a figure."""
 
-import functools
 import itertools
 import json
 import re
 
 import numpy as np
-from made import answer_of, evidence_of, features_of, gradients_of, make_run
+from conftest import configuration_of
+from made import answer_of, make_run, write_beside
+from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
-from hidden_dynamics.configuration import Configuration, load, read_yaml
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
-from hidden_dynamics.results.evidence import Evidence
-from hidden_dynamics.system.files import ROOT
 
 # Norms (k, T) of gradients that fall towards the first step and along the training.
 FALLING = 0.05 * np.exp(-np.arange(16)[::-1] / 8)[None] * np.exp(-np.arange(30) / 30)[:, None]
@@ -22,11 +20,11 @@ FALLING = 0.05 * np.exp(-np.arange(16)[::-1] / 8)[None] * np.exp(-np.arange(30) 
 def artifact_at(scale: str, name: str, **changes) -> Artifact:
     """An artifact of the shipped configuration, with two seeds and some settings changed."""
     settings = {"scale": scale, "seeds": [0, 1], "overrides": {}} | changes
-    return artifact_named(_configured(json.dumps(settings)), name)
+    return artifact_named(configuration_of(json.dumps(settings)), name)
 
 
 class FigureRuns:
-    """A figure's runs, as files under a root, and the evidence that it is drawn from.
+    """A figure's runs and what is measured for it, as files under a root.
 
     Args:
         name: of an artifact at a scale, with some settings changed; or the artifact itself.
@@ -47,22 +45,10 @@ class FigureRuns:
                 self.answers[key] = answers.get(key, answer_of(run) if recorded == "predictions" else FALLING)
                 said = {recorded: self.answers[key]} | said
             make_run(root, self.artifact.configuration, run, **said)
-        self.measured = {}
-        if self.artifact.measured == "jacobian":
-            self.measured = {"gradients": gradients_of()}
-        if self.artifact.measured == "features":
-            models = dict.fromkeys(run.model for run in self.artifact.runs)
-            maps = dict.fromkeys([f"{model}.embedding" for model in models], np.arange(80.0).reshape(40, 2))
-            path = root / self.artifact.inputs()["maps"]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            np.savez(path, labels=np.arange(40) % 10, **maps)
-            self.maps = maps
-            self.measured = {"features": features_of(self.artifact, dict.fromkeys(models, [0.5] * 9)), "maps": path}
+        write_beside(root, self.artifact)
 
     def evidence(self):
-        if self.artifact.summarised and not self.measured:
-            return Evidence.read(self.artifact.configuration, self.artifact.case_runs, self.root)
-        return evidence_of(self.artifact, **self.measured)
+        return self.artifact.evidence(self.root)
 
     def draw(self):
         return self.artifact.draw(self.evidence())
@@ -72,12 +58,6 @@ def add_model(project, task: str, size: int, **entries) -> None:
     """Give a project a model of the user's own, which is called Mine."""
     mine = {"label": "Mine", "colour": "magenta", "tasks": {task: {"sizes": [size]}}} | entries
     project.write("config/models.yaml", project.read("config/models.yaml") | {"mine": mine})
-
-
-@functools.cache
-def _configured(settings: str) -> Configuration:
-    """A third of a second each, and many tests ask for the same."""
-    return load(read_yaml(ROOT / "config.yaml") | json.loads(settings))
 
 
 def cells(table, label, group="", size=""):
@@ -118,32 +98,25 @@ def face(figure):
     return "\n".join(text for text in [*texts, *figure.notes] if re.match(r"[^$]*[A-Za-z]", text))
 
 
-def legends_of(figure):
-    return figure.findobj(lambda artist: hasattr(artist, "legend_handles"))
-
-
 def legend(figure):
     """What the legend's entries say."""
-    return [text.get_text() for box in legends_of(figure) for text in box.texts]
+    return [text.get_text() for box in figure.findobj(Legend) for text in box.texts]
 
 
 def texts_of(figure):
     """(name, bounding box in pixels) of each piece of text and of each panel."""
     figure.draw_without_rendering()
     boxes = [(gid, with_gid(figure, gid)[0].get_window_extent()) for gid in ("title", "subtitle")]
-    boxes += [("legend", box.get_window_extent()) for box in legends_of(figure)]
-    for number, ax in enumerate(figure.axes):
-        if ax.axison:
-            tick_labels = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_visible()]
-            boxes.append((f"title {number}", ax.title.get_window_extent()))
-            boxes.append((f"x label {number}", ax.xaxis.label.get_window_extent()))
-            boxes.append((f"y label {number}", ax.yaxis.label.get_window_extent()))
-            boxes.append((f"panel {number}", ax.get_window_extent()))
-            boxes += [
-                (f"x tick {number}", box)
-                for box in tick_labels
-                if box.width and ax.bbox.x0 <= (box.x0 + box.x1) / 2 <= ax.bbox.x1  # others are not drawn
-            ]
+    boxes += [("legend", box.get_window_extent()) for box in figure.findobj(Legend)]
+    for number, ax in enumerate(panels_of(figure)):
+        parts = {"title": ax.title, "x label": ax.xaxis.label, "y label": ax.yaxis.label, "panel": ax}
+        boxes += [(f"{name} {number}", part.get_window_extent()) for name, part in parts.items()]
+        tick_labels = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_visible()]
+        boxes += [
+            (f"x tick {number}", box)
+            for box in tick_labels
+            if box.width and ax.bbox.x0 <= (box.x0 + box.x1) / 2 <= ax.bbox.x1  # others are not drawn
+        ]
     return [(name, box) for name, box in boxes if box.width]
 
 
@@ -153,5 +126,4 @@ def assert_nothing_overlaps(figure):
         inside = page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
         assert inside, f"{name} leaves the page"
     for (name, box), (other, other_box) in itertools.combinations(boxes, 2):
-        apart = box.x1 <= other_box.x0 or other_box.x1 <= box.x0 or box.y1 <= other_box.y0 or other_box.y1 <= box.y0
-        assert apart, f"{name} and {other} overlap"
+        assert not box.fully_overlaps(other_box), f"{name} and {other} overlap"

@@ -90,7 +90,7 @@ class Emulation(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        about = about_of(func)
+        about = About(func)
         if self.muted:
             return func(*args, **kwargs)
         given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
@@ -188,6 +188,7 @@ def where_it_is() -> str:
     return "" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
+@functools.cache
 class About:
     """What is looked up once of an operation."""
 
@@ -204,9 +205,6 @@ class About:
         """Whether these may be on the CPU: scalars that are only read."""
         written = [args[number] for number in self.written if number < len(args)]
         return self.scalars and all(each.dim() == 0 and not any(each is one for one in written) for each in strangers)
-
-
-about_of = functools.cache(About)
 
 
 class _Moved(torch.autograd.Function):

@@ -62,13 +62,13 @@ def spec_of(epochs=3, batch_size=4, clip_norm=1.0, seed=2, optimisers=RMSPROP, *
     return of_run | {"training": {**given, "optimisers": optimisers}}
 
 
-def run_loop(directory, spec=None, task=None, network=None, fingerprint="this run"):
+def run_loop(directory, spec=None, task=None, network=None):
     """Train (or continue) in `directory`; gives the history and the network."""
     spec, task = spec or spec_of(), task or Regression()
     torch.manual_seed(spec["seed"])
     network = network or Linear()
     steppers = optimisers.build(network, spec["training"]["optimisers"])
-    return loop.train(spec, task, network, steppers, Checkpoint(directory, fingerprint), CPU), network
+    return loop.train(spec, task, network, steppers, Checkpoint(directory, "this run"), CPU), network
 
 
 def stopped(task, at, signum=signal.SIGTERM):
@@ -93,7 +93,6 @@ def assert_same(history, network, whole):
     expected, expected_network = whole
     for name in ("iteration", "losses", "metrics", "averaged_since", "diverged_at", "failure", "function_evaluations"):
         assert getattr(history, name) == getattr(expected, name), name
-    assert all(map(torch.equal, history.gradient_norms, expected.gradient_norms))
-    assert len(history.gradient_norms) == len(expected.gradient_norms)
+    assert all(torch.equal(*pair) for pair in zip(history.gradient_norms, expected.gradient_norms, strict=True))
     assert [row["iteration"] for row in history.clock] == [row["iteration"] for row in history.metrics]
     assert state_of(network) == state_of(expected_network)

@@ -1,12 +1,13 @@
 """Made-up results: finished runs as a training leaves them, and what is made of them, without training anything.
 
 A run's evaluations, losses and end are given by keywords (`record_of`); the rest of it follows from its specification.
-`make_run` writes the files, `run_record` and `evidence_of` give what is read of them, `cost_rows` and `feature_rows`
-rows of measurements, and `write_inputs` puts what an artifact is made of where it is sought.
+`make_run` writes the files, `run_record` and `evidence_of` give what is read of them, `costs_of` and `features_of` rows
+of measurements, and `write_beside` puts what an artifact shows beside its runs where it is sought.
 """
 
 import functools
 import io
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,15 +20,14 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.evidence import Evidence, with_measured
-from hidden_dynamics.results.measured import TIMES, Cost, Features, Floor, GradientNorm
+from hidden_dynamics.results.measured import TIMES, Cost, Features, Floor, GradientNorm, Measured
 from hidden_dynamics.results.record import RunRecord
-from hidden_dynamics.results.rows import as_text, write_rows
+from hidden_dynamics.results.rows import csv_text, write_rows
 from hidden_dynamics.results.run_files import RECORD, RunFiles, with_checksums
 from hidden_dynamics.results.seeds import FEWEST
 from hidden_dynamics.training.reported import chosen, of_history
 
 EVERY = 10  # iterations between evaluations, and of an epoch
-VERSIONS = {"python": "3.11.7", "torch": "2.11.0", "numpy": "2.4.6"}
 FAILED = {"status": "failed", "failure": {"error": "ValueError: no"}}  # of a run's record
 BASE_COSTS = {"training_time": 3.0, "evaluation_time": 1.0, "training_memory": 4.0, "evaluation_memory": 2.0}
 
@@ -97,7 +97,7 @@ def record_of(
         "reported": chosen([row for row in evaluations if report["metric"] in row], report),
         "iterations": diverged_at or max((int(row["iteration"]) for row in evaluations), default=0),
         "seconds": {"training": seconds, "evaluation": seconds / 10},
-        "versions": VERSIONS,
+        "versions": {"python": "3.11.7", "torch": "2.11.0", "numpy": "2.4.6"},
         **changes,
     }
 
@@ -204,8 +204,7 @@ def change_record(files: RunFiles, *more: str, **changes: Any) -> None:
 
 def _csv(rows: Sequence[Mapping[str, float]]) -> bytes:
     names = list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"]
-    lines = [names, *([str(row.get(name, "")) for name in names] for row in rows)]
-    return "".join(f"{','.join(line)}\n" for line in lines).encode()
+    return csv_text(names, rows).encode()
 
 
 def _bytes(save: Callable, *content: Any, **arrays: Any) -> bytes:
@@ -228,7 +227,6 @@ def evidence_of(
     about: Callable[[Run], Mapping[str, Any]] = lambda run: {},
     runs: Sequence[RunRecord] | None = None,
     floors: Iterable[Floor] = (),
-    root: Path = Path(),
     **measured: Any,
 ) -> Evidence:
     """The evidence of an artifact; nothing is written.
@@ -236,13 +234,12 @@ def evidence_of(
     Args:
         about: gives the keywords of `record_of` for a run: `lambda run: {"evaluations": evaluations_of(run, [0.9])}`.
         runs: the records themselves, in place of those of all its runs.
-        root: where the runs' files are, if they are read.
         measured: costs, features, gradients, maps.
     """
     configuration = artifact.configuration
     if runs is None:
         asked = artifact.case_runs if artifact.summarised else ()
-        runs = [run_record(configuration, run, root, **about(run)) for run in asked]
+        runs = [run_record(configuration, run, **about(run)) for run in asked]
     scores = list(floors)
     features = measured.get("features", ())
     records = [with_measured(run, [floor for floor in scores if floor.task == run.task], features) for run in runs]
@@ -253,12 +250,8 @@ def floor(task: str, metric: str, score: float, name: str = "logistic regression
     return Floor(task=task, metric=metric, score=score, name=name, seed=seed)
 
 
-def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: Any) -> list[list[Curve]]:
-    """The curves of a figure's panels: from far above the rest a slow fall, different for each model.
-
-    Args:
-        changes: of all curves.
-    """
+def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[list[Curve]]:
+    """The curves of a figure's panels: from far above the rest a slow fall, different for each model."""
     x, panels = np.arange(1.0, points + 1), []
     for panel in artifact.panels:
         cells = [cell for cell in artifact.cases() if (cell.task, cell.size) == (panel.task, panel.size)]
@@ -268,113 +261,81 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: 
             around, none = np.array([mean * 0.9, mean * 1.1]), np.full(points, np.nan)
             low, high = around if seeds >= FEWEST else (none, none)
             own = dict(enumerate(around)) if seeds == 2 else {}
-            about = {"learned": None, "naive": {"best constant": 0.17}, "window": panel.window} | changes
+            about = {"learned": None, "naive": {"best constant": 0.17}, "window": panel.window}
             panels[-1].append(Curve(cell.model, x, mean, low, high, own, **about))
     return panels
 
 
-def cost_rows(
+def costs_of(
     artifact: Artifact,
-    ratios: Mapping[str, float] | None = None,
+    ratios: Mapping[str, float] = {},
     spread: Sequence[float] = (-0.05, 0.0, 0.05),
     **changes: Any,
-) -> list[dict[str, str]]:
-    """The rows of what an artifact's models cost, as text.
+) -> list[Cost]:
+    """What an artifact's models cost.
 
     Args:
         ratios: by model, to `BASE_COSTS` (ms and MB per sample); 1 for those without.
         spread: of each process, what it adds to the ratio of a time, but to the baseline's.
         changes: of columns, in all rows.
     """
+    configuration, rows = artifact.configuration, []
+    for process, added in enumerate(spread):
+        for run, (quantity, value) in itertools.product(artifact.measured_runs(), BASE_COSTS.items()):
+            spreads = quantity in TIMES and run.model != artifact.published.baseline
+            ratio = ratios.get(run.model, 1.0) + (added if spreads else 0.0)
+            row = {
+                "task": run.task,
+                "model": run.model,
+                "label": configuration.models[run.model].label,
+                "size": run.spec["hyperparameters"].get("hidden_size"),
+                "paper_size": run.paper_size,
+                "quantity": quantity,
+                "value": value * ratio,
+                "unit": configuration.metrics[quantity].unit,
+                "ratio": ratio,
+                "process": process,
+                **{"rounds": 5, "batch": 128, "steps": 784, "samples_per_epoch": 60000},
+                **{"device": "cpu", "processor": "A processor", "threads": 2, "torch": "2.11.0", "date": "2026-11-21"},
+                "scale": configuration.scale_name,
+                "dataset": run.spec["dataset"],
+                "dataset_title": configuration.data_title(run.task),
+                "stand_in_for": configuration.replaced(run.task),
+                "variants": run.spec["variants"],
+                "precision": run.spec["precision"],
+            }
+            rows.append(Cost(**row | changes))
+    return rows
+
+
+def features_of(artifact: Artifact) -> list[Features]:
+    """An artifact's features, with silhouettes of 0.5, 0.6, ... by seed."""
+    about = {"status": "measured", "images": 360, "weights": "reported", "measured_on": "cpu"}
+    about["settings"] = artifact.settings.features.given()
     return [
-        as_text(_cost(artifact, run, quantity, value, (ratios or {}).get(run.model, 1.0), process, added) | changes)
-        for process, added in enumerate(spread)
-        for run in artifact.measured_runs()
-        for quantity, value in BASE_COSTS.items()
+        Features(
+            **{"task": run.task, "model": run.model, "paper_size": run.paper_size, "seed": run.seed},
+            **{"silhouette": 0.5 + run.seed / 10, "dimensions": 13 if run.model == "augmented_ode_net" else 8},
+            **about,
+        )
+        for run in artifact.case_runs
     ]
 
 
-def _cost(
-    artifact: Artifact, run: Run, quantity: str, value: float, ratio: float, process: int, added: float
-) -> dict[str, Any]:
-    baseline = artifact.published.baseline
-    if quantity in TIMES and run.model != baseline:
-        ratio += added
-    return {
-        "task": run.task,
-        "model": run.model,
-        "label": artifact.configuration.models[run.model].label,
-        "size": run.spec["hyperparameters"].get("hidden_size"),
-        "paper_size": run.paper_size,
-        "quantity": quantity,
-        "value": value * ratio,
-        "unit": artifact.configuration.metrics[quantity].unit,
-        "ratio": ratio,
-        "process": process,
-        **{"rounds": 5, "batch": 128, "steps": 784, "samples_per_epoch": 60000},
-        **{"device": "cpu", "processor": "A processor", "threads": 2, "torch": "2.11.0", "date": "2026-11-21"},
-        "scale": artifact.configuration.scale_name,
-        "dataset": run.spec["dataset"],
-        "dataset_title": artifact.configuration.data_title(run.task),
-        "stand_in_for": artifact.configuration.replaced(run.task),
-        "variants": json.dumps(run.spec["variants"], sort_keys=True),
-        "precision": run.spec["precision"],
-    }
-
-
-def feature_rows(
-    artifact: Artifact, silhouettes: Mapping[str, Sequence[float]], **changes: Any
-) -> list[dict[str, str]]:
-    """The rows of an artifact's features, as text.
-
-    Args:
-        silhouettes: by model, of each seed.
-        changes: of columns, in all rows.
-    """
-    return [as_text(_features(artifact, run, silhouettes[run.model][run.seed]) | changes) for run in artifact.case_runs]
-
-
-def costs_of(artifact: Artifact, *about: Any, **changes: Any) -> list[Cost]:
-    """`cost_rows`, as they are read."""
-    return [Cost.model_validate(_read(row)) for row in cost_rows(artifact, *about, **changes)]
-
-
-def features_of(artifact: Artifact, silhouettes: Mapping[str, Sequence[float]], **changes: Any) -> list[Features]:
-    """`feature_rows`, as they are read."""
-    return [Features.model_validate(_read(row)) for row in feature_rows(artifact, silhouettes, **changes)]
-
-
-def _read(row: Mapping[str, str]) -> dict[str, str | None]:
-    return {name: text or None for name, text in row.items()}
-
-
-def _features(artifact: Artifact, run: Run, silhouette: float) -> dict[str, Any]:
-    return {
-        **{"task": run.task, "model": run.model, "paper_size": run.paper_size, "seed": run.seed},
-        **{"status": "measured", "silhouette": silhouette, "images": 360, "weights": "reported", "measured_on": "cpu"},
-        "dimensions": 13 if run.model == "augmented_ode_net" else 8,
-        "settings": json.dumps(artifact.settings.features.given(), sort_keys=True),
-    }
-
-
 @functools.cache
-def gradient_rows() -> list[dict[str, str]]:
+def gradients_of() -> list[GradientNorm]:
     """What is measured of untrained cells: it takes no runs."""
     from hidden_dynamics.measurements.jacobian import measure
 
-    return list(map(as_text, measure()))
+    return [GradientNorm(**row) for row in measure()]
 
 
-def gradients_of() -> list[GradientNorm]:
-    """`gradient_rows`, as they are read."""
-    return [GradientNorm.model_validate(_read(row)) for row in gradient_rows()]
-
-
-def write_floors(root: Path, artifact: Artifact, scores: Mapping[str, Mapping[str, Mapping[str, float]]] = {}) -> None:
-    """Write what classical baselines score on an artifact's tasks, the same for all seeds: of those without nothing.
+def write_beside(root: Path, artifact: Artifact, scores: Mapping[str, Mapping[str, Mapping[str, float]]] = {}) -> None:
+    """Write what an artifact shows beside its runs: what classical baselines score on its tasks, the same for all
+    seeds, and what is measured for it, with maps of 40 points of ten classes.
 
     Args:
-        scores: by task, metric and name.
+        scores: by task, metric and name; of tasks without nothing.
     """
     columns = ("task", "seed", "name", "metric", "score", "chosen")
     for task, path in artifact.floors().items():
@@ -384,10 +345,17 @@ def write_floors(root: Path, artifact: Artifact, scores: Mapping[str, Mapping[st
             for name, score in own.items()
         ]
         write_rows(root / path, columns, rows)
+    measured = {"costs": costs_of, "features": features_of, "jacobian": lambda _: gradients_of()}
+    for name, path in artifact.inputs().items():
+        if name == "maps":
+            maps = {f"{run.model}.embedding": np.arange(80.0).reshape(40, 2) for run in artifact.runs}
+            np.savez(root / path, labels=np.arange(40) % 10, **maps)
+        else:
+            write_measured(root / path, measured[name](artifact))
 
 
-def write_inputs(root: Path, artifact: Artifact, **files: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows where the artifact seeks them: write_inputs(root, artifact, costs=rows)."""
-    paths = artifact.inputs()
-    for name, rows in files.items():
-        write_rows(root / paths[name], list(rows[0]), rows)
+def write_measured(path: Path, rows: Sequence[Measured]) -> None:
+    """Write rows of a measurement."""
+    dumped = [row.model_dump().items() for row in rows]
+    texts = [{name: json.dumps(of) if isinstance(of, dict) else of for name, of in row} for row in dumped]
+    write_rows(path, list(texts[0]), texts)

@@ -3,20 +3,19 @@
 One union time after another, p of the whole batch wherever it is evaluated, losses added where they arise.
 """
 
-import math
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from plain_latent_ode import fully_connected
+from torch.distributions import Normal, kl_divergence
 
 
-@dataclass
-class Walk:
-    """The batch's loss on the way, events (time, p of the batch) of start, steps and jumps, and the last h."""
+class Walk(NamedTuple):
+    """The batch's loss on the way, and events (time, p of the batch) of start, steps and jumps."""
 
-    loss: torch.Tensor | float = 0.0
-    events: list = field(default_factory=list)
-    h: torch.Tensor | None = None
+    loss: torch.Tensor
+    events: list
 
 
 def plain_rate(dynamics, x):
@@ -53,17 +52,17 @@ def plain_jump(jump, h, p, values, mask):
     return jump.gru(torch.cat(prepared, 1), h)
 
 
-def gaussian_loss(p, values, mask):
+def normal_of(p):
     mean, logvar = p.chunk(2, 1)
-    error = (values - mean) / torch.exp(0.5 * logvar)
-    return (0.5 * (error**2 + logvar + 2 * math.log(math.sqrt(2 * math.pi))) * mask).sum()
+    return Normal(mean, torch.exp(0.5 * logvar))
+
+
+def gaussian_loss(p, values, mask):
+    return -(normal_of(p).log_prob(values) * mask).sum()
 
 
 def divergence_loss(p, values, mask):
-    mean, logvar = p.chunk(2, 1)
-    sigma = torch.exp(0.5 * logvar)
-    each = math.log(0.01) - torch.log(sigma) + (sigma**2 + (mean - values) ** 2) / (2 * 0.01**2) - 0.5
-    return (each * mask).sum()
+    return (kl_divergence(normal_of(p), Normal(values, 0.01)) * mask).sum()
 
 
 class Attention:
@@ -72,9 +71,7 @@ class Attention:
     def __init__(self, network, h):
         self.network, self.kind = network, getattr(network, "attention", None)
         if self.kind == "fc":
-            first, _, second = network.q
-            self.a = torch.relu(h @ first.weight.t() + first.bias) @ second.weight.t() + second.bias
-            self.a = self.a.mean(0).reshape(h.shape[1], h.shape[1])
+            self.a = fully_connected(network.q, h[None])[0]
         elif self.kind is not None:
             self.renew(h)
         self.start = h  # of the released step
@@ -95,8 +92,7 @@ class Attention:
             h = self.start
         if self.kind == "fixed" or (self.kind == "released" and last):
             self.renew(h)
-        weights = torch.exp(self.a) / torch.exp(self.a).sum(1, keepdim=True)
-        attended = h @ weights.t()
+        attended = h @ torch.softmax(self.a, 1).t()
         if self.kind in ("evolving", "fc"):
             rate = plain_rate(self.network.g, attended)
             self.a = self.a + delta * torch.einsum("bi,bj->ij", rate, attended) / len(h)
@@ -105,7 +101,7 @@ class Attention:
 
 def plain_walk(network, observations, masks=None):
     """The released loop. Masks of rows are spread over the batch where p is evaluated."""
-    values, observed, delta, walk = observations.values, observations.mask, network.delta, Walk()
+    values, observed, delta = observations.values, observations.mask, network.delta
     covariates = values.new_zeros(observations.size, network.covariates_in.in_features)
     hidden = torch.relu(covariates @ network.covariates_in.weight.t() + network.covariates_in.bias)
     if masks is not None:
@@ -113,14 +109,14 @@ def plain_walk(network, observations, masks=None):
     h = torch.tanh(hidden @ network.covariates_out.weight.t() + network.covariates_out.bias)
     h = torch.cat([h, h.new_zeros(len(h), network.augmented)], 1)
     attention, now, first, second = Attention(network, h), 0.0, 0.0, 0.0
-    walk.events.append((0.0, plain_p(network, h, None)))
+    events = [(0.0, plain_p(network, h, None))]
     for u, time in enumerate(observations.times.tolist()):
         while now < time - 0.001 * delta:
             if network.solver == "still":
                 now += time - now
             else:
                 h, now = attention.step(h, delta, last=False), now + delta
-            walk.events.append((now, plain_p(network, h, None)))
+            events.append((now, plain_p(network, h, None)))
         rows = slice(int(observations.offsets[u]), int(observations.offsets[u + 1]))
         series, x, m = observations.series[rows], values[rows], observed[rows]
         p = plain_p(network, h[series], None if masks is None else masks.before[rows])
@@ -133,12 +129,11 @@ def plain_walk(network, observations, masks=None):
         second = second + divergence_loss(p, x, m)
         if getattr(network, "penalised", None) == "correlation":
             second = second + network.weight * torch.linalg.matrix_norm(plain_correlation(h, True))
-        walk.events.append((time, plain_p(network, h, None)))
+        events.append((time, plain_p(network, h, None)))
     while now < network.end:
         h, now = (h, network.end) if network.solver == "still" else (attention.step(h, delta, last=True), now + delta)
-        walk.events.append((now, plain_p(network, h, None)))
-    walk.loss, walk.h = (first + network.mixing * second) / observations.size, h
-    return walk
+        events.append((now, plain_p(network, h, None)))
+    return Walk((first + network.mixing * second) / observations.size, events)
 
 
 def plain_prediction(walk, delta, series, times):

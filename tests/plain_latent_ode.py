@@ -30,16 +30,14 @@ def dense_of(observations):
     """Observations, spread over all series and union times."""
     shape = (observations.size, len(observations.times), observations.values.shape[1])
     values, mask = observations.values.new_zeros(shape), observations.values.new_zeros(shape)
-    for u in range(len(observations.times)):
-        for row in range(int(observations.offsets[u]), int(observations.offsets[u + 1])):
-            values[observations.series[row], u] = observations.values[row]
-            mask[observations.series[row], u] = observations.mask[row]
+    values[observations.series, observations.rows_of_times()] = observations.values
+    mask[observations.series, observations.rows_of_times()] = observations.mask
     return Dense(observations.times.to(values), values, mask)
 
 
 def rows_of(answers, observations):
     """Of dense answers (K, N, U, ...), those of the rows: (K, R, ...)."""
-    return answers[:, observations.series, observations.rows_of_times().to(observations.series.device)]
+    return answers[:, observations.series, observations.rows_of_times()]
 
 
 def likelihood(predicted, targets):
@@ -69,11 +67,8 @@ def series_loss(logits, labels):
 
 def rows_loss(logits, classes):
     """Cross-entropy of (K, N, U, classes), averaged over samples and those points of (N, U) whose class is not -1."""
-    each = []
-    for k in range(len(logits)):
-        for n, u in zip(*np.where(classes >= 0), strict=True):
-            each.append(functional.cross_entropy(logits[k, n, u][None], classes[n, u][None]))
-    return torch.stack(each).mean()
+    known = classes >= 0
+    return functional.cross_entropy(logits[:, known].flatten(0, 1), classes[known].repeat(len(logits)))
 
 
 def unit(unit, y, s, x):
@@ -125,10 +120,9 @@ def ode_rnn(network, dense, way):
 
 
 def ode_encoder(encoder, dense):
-    """Mean and deviation of z, (N, L) each, of an ODE-RNN backwards. Where there is but one time, nothing flows."""
+    """What z is made of, (N, 2 S), of an ODE-RNN backwards. Where there is but one time, nothing flows."""
     _, y, s = rollout(encoder.core, dense, "backwards")
-    mean, deviation = encoder.z0(torch.cat([y, s], 1)).chunk(2, 1)
-    return mean, torch.abs(deviation)
+    return torch.cat([y, s], 1)
 
 
 def rnn_encoder(encoder, dense):
@@ -136,13 +130,12 @@ def rnn_encoder(encoder, dense):
     gaps = torch.cat([(dense.times[1:] - dense.times[:-1]).flip(0), dense.times.new_zeros(1)])
     seen = torch.cat([dense.values, dense.mask], 2).permute(1, 0, 2).flip(0)
     states, _ = encoder.gru(torch.cat([gaps[:, None, None].expand(*seen.shape[:2], 1), seen], 2))
-    mean, deviation = encoder.z0(states[-1]).chunk(2, 1)
-    return mean, torch.abs(deviation)
+    return states[-1]
 
 
 def correlations(z):
     """Of each sample's dimensions over the series, as numpy gives it: (K, L, L), of (K, N, L)."""
-    return torch.stack([torch.from_numpy(np.corrcoef(each.detach().cpu().numpy(), rowvar=False)).to(z) for each in z])
+    return torch.stack([torch.from_numpy(np.corrcoef(each.detach().numpy(), rowvar=False)).to(z) for each in z])
 
 
 def fully_connected(q, z):
@@ -160,11 +153,11 @@ def evolving(f, g, mixing, rate):
     def of(t, state):
         size = state.shape[2]
         z, a = state[:, :-size], state[:, -size:]
-        weights = torch.exp(a) / torch.exp(a).sum(2, keepdim=True) if mixing == "softmax" else a
+        weights = torch.softmax(a, 2) if mixing == "softmax" else a
         attended = torch.einsum("knj,kij->kni", z, weights)
         of_z, of_a = f(attended), g(attended)
         if rate == "random":
-            drawn = torch.nn.Linear(of_a.shape[1] * size, size * size, dtype=state.dtype, device=state.device)
+            drawn = torch.nn.Linear(of_a.shape[1] * size, size * size, dtype=state.dtype)
             rates = drawn(of_a.reshape(len(of_a), -1)).reshape(-1, size, size)
         else:
             rates = torch.einsum("kni,knj->kij", of_a, attended) / of_a.shape[1]
@@ -206,7 +199,8 @@ def latent_ode(network, context, times, noise, rate, below=None, start="zero", b
     """A Latent-ODE's answer at `times`, (U,): z, drawn from the noise (K, N, L), is the state at the time 0, or at the
     first of the times, with `beside` zeros beside it, and what `below` makes of it, (K, M, L), below it."""
     encode = ode_encoder if hasattr(network.encoder, "core") else rnn_encoder
-    mean, deviation = encode(network.encoder, context)
+    mean, deviation = network.encoder.z0(encode(network.encoder, context)).chunk(2, 1)
+    deviation = torch.abs(deviation)
     z = mean + deviation * noise
     state = torch.cat([z, z.new_zeros(*z.shape[:2], beside)], 2)
     if below is not None:
@@ -228,14 +222,5 @@ def latent_ode(network, context, times, noise, rate, below=None, start="zero", b
 def poisson(log_rates, integrals, targets, unobserved):
     """The log-likelihood of the times at which features were observed, averaged over features and series: (K,), of
     log-rates (K, N, U, D) and the rates' integrals (K, N, D); of a feature that a series has not, "zero" is 0."""
-    samples, size, _, features = log_rates.shape
-    found = []
-    for k in range(samples):
-        total = log_rates.new_zeros(())
-        for n in range(size):
-            for d in range(features):
-                seen = targets.mask[n, :, d] > 0
-                if seen.any() or unobserved == "integral":
-                    total = total + log_rates[k, n, seen, d].sum() - integrals[k, n, d]
-        found.append(total / (size * features))
-    return torch.stack(found)
+    each = (log_rates * targets.mask).sum(2) - integrals
+    return (each * targets.mask.any(1) if unobserved == "zero" else each).mean((1, 2))

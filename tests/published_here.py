@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import restore
-from made import cost_rows, feature_rows, gradient_rows, make_run, write_floors, write_inputs
+from made import make_run, write_beside
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import Configuration
@@ -52,16 +52,7 @@ def results_of(whole: Configuration, root: Path, names: Sequence[str] = ARTIFACT
     for run in all_runs(configuration):
         make_run(root, configuration, run, **about(run))
     for artifact in load_artifacts(configuration).values():
-        write_floors(root, artifact, FLOORS)
-        inputs = artifact.inputs()
-        if "costs" in inputs:
-            write_inputs(root, artifact, costs=cost_rows(artifact))
-        if "jacobian" in inputs:
-            write_inputs(root, artifact, jacobian=gradient_rows())
-        if "features" in inputs:
-            silhouettes = {run.model: [0.3, 0.4] for run in artifact.runs}
-            write_inputs(root, artifact, features=feature_rows(artifact, silhouettes))
-            np.savez(root / inputs["maps"])
+        write_beside(root, artifact, FLOORS)
     restore.draw_all(configuration, root)
     files = publishing.publication(configuration, root)
     publishing.publish(files, root / configuration.published_in)

@@ -1,6 +1,6 @@
 """A copy of the repository to run Snakemake in, with what a user adds: a cell, a dataset, a task, a metric, and a kind.
 
-Each addition is one module and one entry of config/.
+Each addition is one module and one entry of config/. The kind is that of docs/extending.md, which shows another metric.
 """
 
 import json
@@ -21,10 +21,6 @@ TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 720}}
 SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": {"tasks": {"mnist": TINY, "pmnist": TINY}}}
 PARITY = "out/demo/runs/parity/lstm-n3/seed0"
 TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", "momentumrnn_table7", "mine_table1", f"{PARITY}/run.json"]
-MOMENTUM = (
-    "v = linear_recurrence(s * g, mu, state)",
-    "v = linear_recurrence(s * g, mu / 2, state)",
-)
 
 CELL = """
 from hidden_dynamics.models.recurrent.lstm import LSTM
@@ -78,42 +74,6 @@ class Parity(Task):
         right = network(x).argmax(1).numpy() == self.test.sum(1) % 2
         return {"test_loss": self.loss(network, self.test).item(), "parity_rate": float(right.mean())}
 """
-KIND = """
-from typing import Any
-
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.configuration.runs import Case
-
-
-class Settings(ArtifactSettings):
-    task: str
-    model: str
-    size: int
-
-
-class BestTable(Artifact):
-    settings: Settings
-    form = "table"
-    summarised = True
-
-    def shown(self) -> list[Case]:
-        return [Case(self.settings.task, self.settings.model, self.settings.size)]
-
-
-def draw(artifact: BestTable, evidence: Any) -> Any:
-    from hidden_dynamics.artifacts.tables import Table, number
-
-    (run,) = evidence.runs
-    metric = artifact.configuration.metrics[run.reported.metric]
-    value = run.reported.value * metric.factor
-    column = f"{metric.title} ({metric.better} is better)"
-    return Table.of(
-        title=f"{artifact.settings.title}: {artifact.configuration.scale_name} scale",
-        notes=[],
-        rows=[{"Model": run.label, column: number(value, metric.decimals)}],
-        records=[{"model": run.model, "mean": value}],
-    )
-"""
 
 
 def append(root, part, entry):
@@ -133,7 +93,9 @@ def parity_task(root, **training):
 def add_what_a_user_adds(root):
     (root / "my_cells.py").write_text(CELL)
     (root / "my_task.py").write_text(TASK)
-    (root / "hidden_dynamics/artifacts/kinds/best_table.py").write_text(KIND)
+    extending = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+    ((file, kind),) = re.findall(r"```python\n# (hidden_dynamics/artifacts/\S+)\n(.*?)```", extending, re.DOTALL)
+    (root / file).write_text(kind.replace("test_accuracy", "parity_rate"))
 
     mine = {"label": "MyLSTM", "colour": "magenta", "core": "my_cells.MyLSTM"}
     append(root, "models", {"my_lstm": mine | {"tasks": {"mnist": {"sizes": [128], "hyperparameters": {"gain": 0.5}}}}})

@@ -13,7 +13,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from snakemake.api import ConfigSettings, OutputSettings, ResourceSettings, SnakemakeApi
 from snakemake.exceptions import WorkflowError
-from snakemake.io import is_flagged
 from snakemake.resources import Resources
 from snakemake.settings.enums import Quietness
 
@@ -30,7 +29,6 @@ def about(rule):
         "environment": Path(str(rule.conda_env)).stem,
         "log": bool(rule.log),
         "message": rule.message,
-        "reported": [str(file) for file in rule.output if is_flagged(file, "report")],
         "resources": {name: value for name, value in resources.items() if isinstance(value, int)},
     }
 

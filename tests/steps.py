@@ -5,8 +5,8 @@ import functools
 import pkgutil
 import re
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 from conftest import ROOT
@@ -14,35 +14,30 @@ from rules_read import rules_with
 
 from hidden_dynamics.system.digest import reachable
 
-FOLDERS = (ROOT, ROOT / "scripts")
 KINDS_PACKAGE = "hidden_dynamics.artifacts.kinds"
 KINDS = [f"{KINDS_PACKAGE}.{kind.name}" for kind in pkgutil.iter_modules([str(ROOT / KINDS_PACKAGE.replace(".", "/"))])]
 
 
-@dataclass(frozen=True)
-class Step:
-    """A script in an environment, and the rules that run it there."""
+class Step(NamedTuple):
+    """A script in an environment."""
 
     script: str
     environment: str
-    rules: list[str] = field(compare=False)
 
 
 @functools.cache
-def steps() -> list[Step]:
+def steps() -> set[Step]:
     """What the rules say: every script that they run, with the environment that they name for it.
 
     A script that another starts runs where that does.
     """
     (rules,) = rules_with(ROOT, ({}, []))
-    found: dict[Step, list[str]] = {}
-    for rule, about in rules.items():
-        if not about["command"]:
-            continue
-        (script,) = re.findall(r"\bpython scripts/(\w+)\.py\b", about["command"])
-        for name in (script, *_started_by(script)):
-            found.setdefault(Step(name, about["environment"], []), []).append(rule)
-    return [Step(step.script, step.environment, rules) for step, rules in found.items()]
+    found = set()
+    for about in rules.values():
+        if about["command"]:
+            (script,) = re.findall(r"\bpython scripts/(\w+)\.py\b", about["command"])
+            found |= {Step(name, about["environment"]) for name in (script, *_started_by(script))}
+    return found
 
 
 def _started_by(script: str) -> list[str]:
@@ -52,8 +47,8 @@ def _started_by(script: str) -> list[str]:
 
 
 @functools.cache
-def imports_of(step: Step) -> tuple[frozenset[str], frozenset[str]]:
-    """The project's modules that a step imports, and the installed packages that these import, both by name.
+def imports_of(step: Step) -> frozenset[str]:
+    """The installed packages, by name, that are imported by the project's modules that a step imports.
 
     What the scripts that it starts import counts as well.
     Imports within a function count where the step's `main`, or what config/ names for it, reaches that function.
@@ -70,12 +65,12 @@ def imports_of(step: Step) -> tuple[frozenset[str], frozenset[str]]:
         elif module not in own:
             own.add(module)
             waiting += _imported(module)
-    return frozenset(own), frozenset(packages - {"hidden_dynamics", "scripts"})
+    return frozenset(packages - {"hidden_dynamics", "scripts"})
 
 
 @functools.cache
 def _path_of(module: str) -> Path | None:
-    candidates = [folder.joinpath(*module.split(".")) for folder in FOLDERS]
+    candidates = [folder.joinpath(*module.split(".")) for folder in (ROOT, ROOT / "scripts")]
     files = [file for stem in candidates for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.is_file()]
     return files[0] if files else None
 
@@ -92,13 +87,11 @@ def _imported(module: str) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             found += [node.module, *(name for name in names if _path_of(name) is not None)]
-        elif not isinstance(node, ast.FunctionDef) and not _for_types_alone(node):
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        elif not isinstance(node, ast.FunctionDef):
             waiting += ast.iter_child_nodes(node)
     return found
-
-
-def _for_types_alone(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def _by_name(script: str, environment: str) -> list[str]:

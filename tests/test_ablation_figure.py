@@ -25,16 +25,13 @@ def evaluation_of(run):
     return {"iteration": EVERY, "epoch": 1.0, "test_accuracy": (50 + 40 * mu + s + run.seed) / 100, **losses}
 
 
-def grid_figure(scale="demo", change=lambda run: {}):
+def grid_figure(scale="demo", change=lambda run: {}, **settings):
     """`change` gives further keywords of a run."""
-    artifact = artifact_at(scale, FIGURE)
+    artifact = artifact_at(scale, FIGURE, **settings)
     return artifact.draw(evidence_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]} | change(run)))
 
 
-@functools.cache
-def drawn(scale):
-    """The figure, to look at, not to change."""
-    return grid_figure(scale)
+drawn = functools.cache(grid_figure)  # to look at, not to change
 
 
 def grids(figure, gid):
@@ -143,7 +140,7 @@ def test_every_text_fits_its_cell_can_be_read_and_no_title_overlaps_another(scal
             assert scale == "demo" or text.get_fontsize() * 6.5 / figure.get_figwidth() >= 4 or "ours" in text.get_gid()
     titles = [image.axes.title.get_window_extent() for image in grids(figure, "ours") + grids(figure, "published")]
     for one, other in itertools.combinations(titles, 2):
-        assert one.x1 < other.x0 or other.x1 < one.x0 or one.y1 < other.y0 or other.y1 < one.y0
+        assert not one.overlaps(other)
     assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in titles)
 
 
@@ -178,6 +175,5 @@ def test_places_are_those_of_the_runs_whatever_is_configured_now():
 
 def test_a_panel_without_published_numbers_is_named():
     panels = [panel.given() | {"metric": "validation_loss"} for panel in artifact_at("demo", FIGURE).settings.panels]
-    artifact = artifact_at("demo", FIGURE, overrides={"artifacts": {FIGURE: {"panels": panels}}})
     with refused("validation_loss", file="published/momentumrnn/figure7.yaml"):
-        artifact.draw(evidence_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]}))
+        grid_figure(overrides={"artifacts": {FIGURE: {"panels": panels}}})

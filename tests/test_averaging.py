@@ -74,14 +74,6 @@ def test_averaging_is_due_where_the_algorithm_says_so(losses, n):
     assert [averaging_is_due(losses[: k + 1], n) for k in range(len(losses))] == due
 
 
-@pytest.mark.parametrize(
-    ("losses", "since"), [(LOSSES, 12), ([6, 5, 4, 3, 2, 1], None), ([1, 2, 3, 4, 5, 6], 9), ([2, 1, 1, 1, 1, 9], 18)]
-)
-def test_it_begins_after_the_evaluation_that_triggers_it(tmp_path, losses, since):
-    history, _ = run_loop(tmp_path, Scripted(list(losses)))
-    assert history.averaged_since == since
-
-
 def test_what_is_evaluated_is_the_mean_over_the_steps_since(tmp_path, steps):
     task = Scripted(list(LOSSES))
     run_loop(tmp_path, task)
@@ -100,10 +92,13 @@ def test_the_steps_go_on_as_without_averaging(tmp_path, steps):
     assert history.averaged_since is None
 
 
-@pytest.mark.parametrize("losses", [LOSSES, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]])
-def test_it_is_made_once_on_the_weights_of_the_lowest_validation_loss(tmp_path, losses):
+@pytest.mark.parametrize(
+    ("losses", "since"), [(LOSSES, 12), ([6, 5, 4, 3, 2, 1], None), ([1, 2, 3, 4, 5, 6], 9), ([5, 4, 3, 2, 1, 9], 18)]
+)
+def test_it_is_averaged_where_that_is_due_and_tested_once_where_it_was_best(tmp_path, losses, since):
     task = Scripted(list(losses))
     history, network = run_loop(tmp_path, task)
+    assert history.averaged_since == since
     best = losses.index(min(losses))
     assert [("test_loss" in row) for row in history.metrics] == [k == best for k in range(6)]
     assert history.metrics[best]["test_loss"] == task.evaluated[best].sum().item()
@@ -130,10 +125,8 @@ def test_a_training_that_diverges_is_tested_where_it_was_best(tmp_path, at, best
 
 
 def test_without_a_test_the_network_is_left_with_the_weights_of_the_last_evaluation(tmp_path):
-    class Untested(Scripted):
-        validated = False
-
-    task = Untested(list(LOSSES))
+    task = Scripted(list(LOSSES))
+    task.validated = False
     for _ in range(2):  # the second time it is finished already
         history, network = run_loop(tmp_path, task)
         assert history.averaged_since == 12 and torch.equal(network.weight.detach(), task.evaluated[-1])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, refused
 from judged import claim, under, written
-from made import gradient_rows
+from made import gradients_of, write_measured
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.claims.judge import verdicts
@@ -76,8 +76,10 @@ def test_what_is_asked_for_is_what_is_read(configured, tmp_path):
     for file in {path for path in tmp_path.rglob("*") if path.is_file()} - files:
         file.unlink()
     for file in files - {*tmp_path.rglob("*")}:
-        rows = gradient_rows() if file.parent.name == "jacobian" else []
-        write_rows(file, list(rows[0]) if rows else ["task"], rows)
+        if file.parent.name == "jacobian":
+            write_measured(file, gradients_of())
+        else:
+            write_rows(file, ["task"], [])
     found = verdicts(evidence_of_claims(configuration, Path()))
     assert {verdict.id for verdict in found if verdict.outcome is not Outcome.NOT_RUN} == {"M1", "M3", "M11"}
 
@@ -110,31 +112,26 @@ def test_a_paper_is_a_directory_with_claims_and_its_name_may_have_digits(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "change, key",
+    "changes, key",
     [
-        ({"subjekt": "lstm"}, "claims.0"),
-        ({"kind": "value"}, "claims.0.kind"),
-        ({"id": "first one"}, "claims.0.id"),
-        ({"plan": "maybe"}, "claims.0.plan"),
-        ({"begun": True, "dagger": False}, "claims.0"),
-        ({"kind": "identity"}, "claims.0"),  # without a measurement
-        ({"task": None}, "claims.0"),
-        ({"printed": "a picture"}, "claims.0"),  # beside a table
-        ({"published": None}, "claims.0"),
-        ({"at": {"iteration": 10}}, "claims.0"),  # of an accuracy
-        ({"kind": "faster", "reference": ["lstm", "sr_lstm"]}, "claims.0"),
+        ([{"subjekt": "lstm"}], "claims.0"),
+        ([{"kind": "value"}], "claims.0.kind"),
+        ([{"id": "first one"}], "claims.0.id"),
+        ([{"plan": "maybe"}], "claims.0.plan"),
+        ([{"begun": True, "dagger": False}], "claims.0"),
+        ([{"kind": "identity"}], "claims.0"),  # without a measurement
+        ([{"task": None}], "claims.0"),
+        ([{"printed": "a picture"}], "claims.0"),  # beside a table
+        ([{"published": None}], "claims.0"),
+        ([{"at": {"iteration": 10}}], "claims.0"),  # of an accuracy
+        ([{"kind": "faster", "reference": ["lstm", "sr_lstm"]}], "claims.0"),
+        ([{}, {}], "M2"),  # an id stands once in a paper
+        ([{"id": f"M{number}"} for number in range(13)], "claims"),  # twelve are the most
     ],
 )
-def test_what_is_no_claim_is_refused_by_file_and_key(tmp_path, change, key):
+def test_what_is_no_claim_is_refused_by_file_and_key(tmp_path, changes, key):
     with refused(file="published/third/claims.yaml", key=key):
-        load_claims(published(tmp_path, "third", change))
-
-
-def test_an_id_stands_once_in_a_paper_and_twelve_are_the_most(tmp_path):
-    with refused(file="published/third/claims.yaml", key="M2"):
-        load_claims(published(tmp_path / "twice", "third", {}, {}))
-    with refused(file="published/third/claims.yaml", key="claims"):
-        load_claims(published(tmp_path / "many", "third", *({"id": f"M{number}"} for number in range(13))))
+        load_claims(published(tmp_path, "third", *changes))
 
 
 @pytest.mark.parametrize(

@@ -333,20 +333,15 @@ def test_a_seed_that_is_a_block_is_compared_with_itself(configured, tmp_path):
 # ------------------------------------------------------------------------------------------------------------ Columns
 
 
-def test_the_control_is_what_is_left_of_the_difference(paper):
-    runs = two(paper, 99.0, 98.0) + seeds(paper, "scaled_lstm", 98.9)
-    (verdict,) = judged(paper, runs, claim(control="scaled_lstm"))
-    assert (verdict.difference, verdict.control_difference) == (pytest.approx(1.0), pytest.approx(0.1))
-    assert verdict.control_low < 0.1 < verdict.control_high
-    (verdict,) = judged(paper, two(paper, 99.0, 98.0), claim(control="scaled_lstm"))
-    assert (verdict.control_label, verdict.control_difference) == ("", None)  # it was not run
-
-
-@pytest.mark.parametrize("control, ahead", [(98.2, True), (98.9, False), (99.8, False)])
-def test_a_verdict_says_where_its_subject_is_not_ahead_of_the_control(paper, control, ahead):
+@pytest.mark.parametrize("control, left, ahead", [(98.2, 0.8, True), (98.9, 0.1, False), (99.8, -0.8, False)])
+def test_a_verdict_says_what_the_control_leaves_and_where_the_subject_is_not_ahead_of_it(paper, control, left, ahead):
     runs = two(paper, 99.0, 98.0) + seeds(paper, "scaled_lstm", control)
     (verdict,) = judged(paper, runs, claim(control="scaled_lstm"))
+    assert (verdict.difference, verdict.control_difference) == (pytest.approx(1.0), pytest.approx(left))
+    assert verdict.control_low < left < verdict.control_high
     assert verdict.outcome is Outcome.REPRODUCED and ("its control, Scaled LSTM (" not in verdict.sentence) is ahead
+    (verdict,) = judged(paper, two(paper, 99.0, 98.0), claim(control="scaled_lstm"))
+    assert (verdict.control_label, verdict.control_difference) == ("", None)  # it was not run
 
 
 @pytest.mark.parametrize("kind, difference, null", [("faster", 0.8, 1), ("better", -0.2, 0)])

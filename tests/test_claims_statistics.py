@@ -13,7 +13,6 @@ from hidden_dynamics.claims.statistics import Estimate, Sample, holm, paired, we
 from hidden_dynamics.data.folds import folds
 
 ALPHA = 0.05
-probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
 def difference(one, other) -> Estimate | None:
@@ -23,9 +22,6 @@ def difference(one, other) -> Estimate | None:
 def most(share: float, trials: int) -> float:
     """The share of false verdicts that a test at this level exceeds once in 2,000 times."""
     return stats.binom.ppf(1 - 1 / 2000, trials, share) / trials
-
-
-# -------------------------------------------------------------------------------------------------------- Differences
 
 
 @pytest.mark.parametrize("n, m", [(3, 3), (5, 5), (5, 3), (10, 5)])
@@ -48,10 +44,7 @@ def test_less_one_number_it_is_the_t_of_one_sample_and_without_spread_none():
     assert difference([1.1, 1.1], [0.1 + 1.0, 1.1]) is None and paired([1.1, 2.3, 3.7], [0.1, 1.3, 2.7]) is None
 
 
-# ----------------------------------------------------------------------------------------------------------- Families
-
-
-@given(probabilities)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_statsmodels(p):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gc.collect", lambda: None)  # at each correction: half a second where torch is loaded

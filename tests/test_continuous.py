@@ -16,8 +16,7 @@ from hidden_dynamics.models.continuous.convolution import TimeConv2d, group_norm
 from hidden_dynamics.models.continuous.integral import Integral
 from hidden_dynamics.models.solver import ADAPTIVE, FIXED, Solver
 
-TIGHT = {"rtol": 1e-8, "atol": 1e-8}
-SOLVERS = {"dopri5": TIGHT, "rk4": {"method": "rk4", "step_size": 1 / 40}}
+SOLVERS = {"dopri5": {"rtol": 1e-8, "atol": 1e-8}, "rk4": {"method": "rk4", "step_size": 1 / 40}}
 either_gradient = pytest.mark.parametrize("adjoint", [True, False], ids=["adjoint", "backpropagation"])
 
 
@@ -39,16 +38,10 @@ def leaves(*tensors):
     return [tensor.clone().requires_grad_() for tensor in tensors]
 
 
-def gradients(outputs, seed, wanted):
-    """Of a random linear map of the outputs."""
-    loss = sum((output * noise(*output.shape, seed=seed + k)).sum() for k, output in enumerate(outputs))
-    return torch.autograd.grad(loss, wanted)
-
-
-def assert_alike(outputs, expected, wanted, tolerance):
-    """Tuples of outputs: their values, and the gradients of one random linear map of them."""
-    found = [[*(part.detach() for part in each), *gradients(each, 7, wanted)] for each in (outputs, expected)]
-    assert_all_close(*found, tolerance=tolerance)
+def found_of(outputs, wanted):
+    """Values, and the gradients of one random linear map of them."""
+    loss = sum((output * noise(*output.shape, seed=7 + k)).sum() for k, output in enumerate(outputs))
+    return [*(output.detach() for output in outputs), *torch.autograd.grad(loss, wanted)]
 
 
 class Map(nn.Module):
@@ -73,7 +66,8 @@ def test_a_linear_pair_with_a_linear_rule_ends_at_the_matrix_exponential(solver,
     whole = torch.matrix_exp(torch.cat([f.matrix, g.matrix]) @ torch.cat([r, s], 1))
     expected = (torch.cat([h, a], 1) @ whole.t()).split([3, 4], 1)
     ends = Integral(pair, Solver(**SOLVERS[solver], adjoint=adjoint))((h, a))
-    assert_alike(ends, expected, [h, a, f.matrix, g.matrix], tolerance=1e-5)
+    wanted = [h, a, f.matrix, g.matrix]
+    assert_all_close(found_of(ends, wanted), found_of(expected, wanted), 1e-5)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +117,7 @@ def test_a_tuple_is_solved_as_its_entries_in_one_tensor_would_be(seed, easy, exp
         integral = Integral(dynamics, Solver(**tolerances))
         end = integral(y if parts == 1 else (y[:1], y[1:]))
         end = end if parts == 1 else torch.cat(end)
-        found.append([end.detach(), *gradients([end], 3, [y, dynamics.weight])])
+        found.append(found_of([end], [y, dynamics.weight]))
         evaluations.append((integral.evaluations.forward, integral.evaluations.backward))
     assert_all_close(*found, 1e-10)
     assert evaluations[0] == evaluations[1]
@@ -146,7 +140,7 @@ def test_every_method_solves_a_batch_of_one_in_the_precision_that_it_is_moved_to
         ends = integral.to(dtype)((h.to(dtype), a.to(dtype)))
         assert {end.dtype for end in ends} == {parameter.dtype for parameter in integral.parameters()} == {dtype}
         expected = ((0.7 * a).exp() * h, a)
-        assert_alike([end.double() for end in ends], expected, wanted, tolerance=loose)
+        assert_all_close(found_of([end.double() for end in ends], wanted), found_of(expected, wanted), loose)
 
 
 @pytest.mark.parametrize("method", ["dopri5", "rk4"])
@@ -222,10 +216,6 @@ def test_the_budget_is_of_the_steps_that_are_made_rejected_ones_too_forwards_and
         assert 0 < failure.time < 1
 
 
-def late_nan(t, y):
-    return -y if t <= 0.5 else y * math.nan
-
-
 @pytest.mark.parametrize(
     ("solver", "times", "steps"),
     [
@@ -238,7 +228,7 @@ def late_nan(t, y):
     ids=str,
 )
 def test_dynamics_that_are_no_number_after_half_of_the_time_are_found_there(solver, times, steps):
-    failure = failing(Rate(late_nan), solver)
+    failure = failing(Rate(lambda t, y: -y if t <= 0.5 else y * math.nan), solver)
     assert (failure.cause, failure.during) == ("state not finite", "forward")
     assert times[0] <= failure.time <= times[1] and steps[0] <= failure.step <= steps[1]
 
@@ -322,10 +312,7 @@ def test_several_solutions_have_a_budget_each_backwards_too():
     assert all_.forward > 5 * once.forward and all_.backward > 5 * once.backward
 
 
-sizes = {"channels": st.integers(1, 6), "height": st.integers(1, 7), "width": st.integers(1, 7)}
-
-
-@given(**sizes, t=st.floats(-2, 2), seed=st.integers(0, 10**6))
+@given(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7), st.floats(-2, 2), st.integers(0, 10**6))
 def test_a_convolution_with_time_is_one_of_the_time_and_the_channels_after_it(channels, height, width, t, seed):
     torch.manual_seed(seed)
     ours = TimeConv2d(channels).double()
@@ -333,10 +320,8 @@ def test_a_convolution_with_time_is_one_of_the_time_and_the_channels_after_it(ch
     stock.load_state_dict(ours.state_dict())
     x, t = leaves(noise(2, channels, height, width, seed=seed), torch.tensor(t, dtype=torch.float64))
     expected = stock(torch.cat([t * torch.ones_like(x[:, :1]), x], 1))
-    found = []
-    for output, module in ((ours(t, x), ours), (expected, stock)):
-        found.append([output.detach(), *gradients([output], seed, [x, t, module.weight, module.bias])])
-    assert_all_close(*found, 1e-12)
+    pairs = ((ours(t, x), ours), (expected, stock))
+    assert_all_close(*(found_of([output], [x, t, module.weight, module.bias]) for output, module in pairs), 1e-12)
 
 
 @pytest.mark.parametrize(("channels", "groups"), [(64, 32), (128, 32), (69, 23), (8, 4), (16, 8), (37, 1), (1, 1)])

@@ -1,21 +1,20 @@
 """What momentum adds to the scale of the input: controls that differ in momentum alone, and the table."""
 
-import importlib
 import math
 
 import numpy as np
 import pytest
-import scipy.stats
 import torch
-from conftest import refused
 from drawn import artifact_at
 from made import evaluations_of, evidence_of
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.kinds.contrast_table import HEADINGS
+from hidden_dynamics.claims.statistics import Sample, paired, welch
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.models.recurrent.lstm import LSTM
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
+from hidden_dynamics.training.building import imported
 
 TABLE = "momentumrnn_controls"
 SCALES = ["demo", "evening", "pilot", "paper"]
@@ -32,10 +31,6 @@ CONTROLS = {  # task, size, and the control's model of it: that of the filter
 }
 
 
-def settings_of(configuration, cell):
-    return resolve(configuration, *cell, 0).spec["hyperparameters"]
-
-
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_control_has_the_s_of_its_filter_and_differs_in_momentum_alone(configured, scale):
     artifact = artifact_named(configured(scale=scale), TABLE)
@@ -43,7 +38,8 @@ def test_a_control_has_the_s_of_its_filter_and_differs_in_momentum_alone(configu
     assert len(contrasts) == 26
     for _, contrast in contrasts:
         pair = contrast["control"], contrast["filter"]
-        control, filtered = (settings_of(artifact.configuration, cell) for cell in pair)
+        one, other = (resolve(artifact.configuration, *cell, 0).spec for cell in pair)
+        control, filtered = one["hyperparameters"], other["hyperparameters"]
         of_gain = pair[0].model.endswith("gain_lstm")
         s = pytest.approx(filtered["s"] / (1 - filtered["mu"])) if of_gain else filtered["s"]
         assert control.get("s", 1.0) == s, contrast
@@ -51,7 +47,6 @@ def test_a_control_has_the_s_of_its_filter_and_differs_in_momentum_alone(configu
         assert filtered.get("mu", 0.0) > 0 or filtered["restart"] > 1, contrast
         names = {*control, *filtered} - {"s", "mu", "restart", "phase", "cell"}
         assert all(control.get(name) == filtered.get(name) for name in names), contrast
-        one, other = (resolve(artifact.configuration, *cell, 0).spec for cell in pair)
         assert all(one[part] == other[part] for part in ("training", "data", "task_settings"))
 
 
@@ -59,11 +54,10 @@ def test_a_control_has_the_s_of_its_filter_and_differs_in_momentum_alone(configu
 def test_a_control_is_the_plain_core_on_a_scaled_input_bit_for_bit(configured, task, size, control):
     """The input's bias is scaled, too: it is the weight of an input that is always 1."""
     run = resolve(configured(scale="demo"), task, control, size, 0)
-    module, _, name = run.classes["core"].rpartition(".")
     options, s = dict(run.spec["hyperparameters"]), run.spec["hyperparameters"]["s"]
     n = options.pop("hidden_size")
     torch.manual_seed(0)
-    core = getattr(importlib.import_module(module), name)(3, n, **options).double()
+    core = imported(run.classes["core"])(3, n, **options).double()
     x = torch.randn(40, 2, 3, dtype=torch.float64)
     if isinstance(core, LSTM):
         plain, x_plain = LSTM(4, n).double(), torch.cat([x, torch.ones(40, 2, 1, dtype=torch.float64)], dim=-1)
@@ -113,12 +107,6 @@ def test_a_model_joins_the_task_that_it_names_and_none_that_shares_its_models_by
     assert "scaled_lstm" in tasks["timit"].models and "scaled_lstm" not in tasks["timit_recall"].models
 
 
-def test_a_control_of_a_model_that_its_task_has_not_is_refused(project):
-    project.set("config/models.yaml", "scaled_lstm.control_of", "momentum_dtriv")
-    with refused("unknown model 'momentum_dtriv'", file="config/models.yaml", key="scaled_lstm.control_of"):
-        project.load()
-
-
 def numbers(run):
     """Of LSTMs on the next frame: s gains about 26, momentum loses about 2; the rest is alike."""
     means = {"lstm": 60.0, "scaled_lstm": 34.0, "momentum_lstm": 36.0}
@@ -141,29 +129,24 @@ def record(table, task="timit", model="momentum_lstm"):
     return found
 
 
-def texts(table, place):
-    return {name: text for (_, name), text in table.frame.iloc[place].items()}
+def texts(table):
+    """The first row of speech, by its columns."""
+    row = table.frame.iloc[list(table.data["task"]).index("timit")]
+    return {name: text for (_, name), text in row.items()}
 
 
-def values(task, model, size, scale="evening", seeds=SEEDS):
-    configuration = artifact_at(scale, TABLE, seeds=seeds).configuration
-    return np.array([numbers(resolve(configuration, task, model, size, seed)) for seed in seeds])
+def values(task, model, size):
+    configuration = artifact_at("evening", TABLE).configuration
+    return np.array([numbers(resolve(configuration, task, model, size, seed)) for seed in SEEDS])
 
 
-def test_the_differences_and_their_tests_are_scipys():
-    """Welch's degrees of freedom are rounded down."""
-    table = drawn()
-    found = record(table)
+def test_the_differences_and_their_tests_are_welchs():
+    found = record(drawn())
     plain, control, filtered = (values("timit", name, 158) for name in ("lstm", "scaled_lstm", "momentum_lstm"))
     for name, one, other in (("s", control, plain), ("momentum", filtered, control)):
-        welch = scipy.stats.ttest_ind(other, one, equal_var=False)  # less loss is better
-        degrees = math.floor(welch.df)
-        error = (other.mean() - one.mean()) / welch.statistic
-        half = scipy.stats.t.ppf(0.975, degrees) * error
-        assert found[f"{name}_difference"] == pytest.approx(other.mean() - one.mean())
-        assert found[f"{name}_low"] == pytest.approx(other.mean() - one.mean() - half)
-        assert found[f"{name}_high"] == pytest.approx(other.mean() - one.mean() + half)
-        assert found[f"{name}_p"] == pytest.approx(2 * scipy.stats.t.sf(abs(welch.statistic), degrees))
+        lead = welch(Sample.of(other), Sample.of(one))  # less loss is better
+        numbers_here = [lead.value, *lead.interval(0.95), lead.p()]
+        assert [found[f"{name}_{of}"] for of in ("difference", "low", "high", "p")] == pytest.approx(numbers_here)
     assert found["s_difference"] > 20 and found["momentum_difference"] < 0
 
 
@@ -190,18 +173,10 @@ def test_a_contrast_by_two_metrics_has_p_of_each():
     assert p[1] < 1e-3 < p[0] and (p <= adjusted).all() and (adjusted <= 2 * p).all()
 
 
-def test_where_s_is_1_the_plain_core_is_the_control():
-    table = drawn()
-    place = next(i for i, row in enumerate(table.data.to_dict("records")) if row["plain"] == row["control"])
-    row = texts(table, place)
-    assert (row["Filter"], row["Control"], row[HEADINGS["s"]]) == ("SRLSTM (s = 1, F = 2)", "–", "–")
-    assert row[HEADINGS["momentum"]] != "–"
-
-
 def test_seeds_with_data_of_their_own_are_compared_pair_by_pair():
     found = record(drawn(variants={"default": "released"}), "pmnist_dtriv", "momentum_dtriv")
     control, filtered = (values("pmnist_dtriv", name, 512) for name in ("scaled_dtriv", "momentum_dtriv"))
-    assert found["momentum_p"] == pytest.approx(scipy.stats.ttest_rel(filtered, control).pvalue)
+    assert found["momentum_p"] == pytest.approx(paired(filtered, control).p())
 
 
 def naive_of(score):
@@ -214,7 +189,7 @@ def test_a_difference_is_tested_only_where_the_side_ahead_has_learned():
     assert not record(some)["s_unlearned"] and not math.isnan(record(some)["s_p"])
     found = record(none)
     assert found["s_unlearned"] and math.isnan(found["s_p"]) and found["s_difference"] > 20
-    assert texts(none, list(none.data["task"]).index("timit"))[HEADINGS["s"]].endswith("†")
+    assert texts(none)[HEADINGS["s"]].endswith("†")
     assert found["plain_learned"] == 0
 
 
@@ -236,6 +211,5 @@ def test_a_failed_run_of_the_side_that_is_ahead_bars_the_test(failing, tested):
 
 def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
     table = drawn(value=lambda run: 1.0 + run.seed / 10 + 8.0 * (run.seed > 1), about=naive_of(2.5))
-    said = texts(table, list(table.data["task"]).index("timit"))["Plain core"]
-    assert said == "LSTM: 2 of 5 learned, median 1.05"
+    assert texts(table)["Plain core"] == "LSTM: 2 of 5 learned, median 1.05"
     assert record(table)["plain_learned"] == 2

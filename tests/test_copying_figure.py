@@ -1,6 +1,6 @@
 """The figure of the copying task: the paper's example."""
 
-from drawn import artifact_at, assert_nothing_overlaps
+from drawn import artifact_at
 
 
 def test_the_papers_example_of_the_copying_task():
@@ -9,4 +9,3 @@ def test_the_papers_example_of_the_copying_task():
     shown, word = {text.get_gid(): text.get_text() for text in ax.texts}, list("12342")
     assert [shown[f"Input {step}"] for step in range(30)] == [*word, *"-" * 20, ":", *"-" * 4]
     assert [shown[f"Output {step}"] for step in range(30)] == [*"-" * 25, *word]
-    assert_nothing_overlaps(figure)

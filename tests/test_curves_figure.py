@@ -7,7 +7,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from conftest import refused
 from drawn import artifact_at, assert_nothing_overlaps, legend, panels_of, with_gid
 from made import curves_of, evidence_of
 
@@ -129,13 +128,6 @@ def test_lines_differ_without_their_colours_and_a_light_one_has_an_outline():
     assert len({str(line._unscaled_dash_pattern) for line in lines}) == len(lines)
     outlined = {line.get_gid().split()[1]: line.get_color() for line in lines if line.get_path_effects()}
     assert outlined["sr_lstm"] == "cyan" and "lstm" not in outlined
-
-
-def test_a_train_loss_is_drawn_against_iterations_only():
-    """Epochs of text differ in length from seed to seed: parts of them are no common axis."""
-    panel = {"task": "ptb", "size": 1150, "split": "train", "x_scale": "log", "y_scale": "log", "against": "epoch"}
-    with refused(f"{LANGUAGE}.panels.0.*minibatch"):
-        artifact_at("demo", LANGUAGE, overrides={"artifacts": {LANGUAGE: {"panels": [panel]}}})
 
 
 @pytest.mark.parametrize("change", [{"sizes": {190: 64}}, {"data": {"blanks": 100}}, {"dataset": "digits"}])

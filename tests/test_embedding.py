@@ -1,5 +1,7 @@
 """The figure of image features in the plane: a panel per model, the classes' colours."""
 
+from dataclasses import replace
+
 import numpy as np
 from drawn import FigureRuns, add_model, legend, with_gid
 from matplotlib.colors import to_rgb
@@ -12,10 +14,10 @@ MODELS = ("ode_net", "augmented_ode_net", "ace_ode_net")
 
 def test_a_panel_shows_the_map_of_a_models_first_seed_in_the_colours_of_the_classes(tmp_path):
     runs = FigureRuns(tmp_path, FIGURE)
-    figure = runs.draw()
+    figure, maps = runs.draw(), np.load(tmp_path / runs.artifact.inputs()["maps"])
     for model, ax in zip(MODELS, figure.axes, strict=True):
         (points,) = with_gid(ax, f"map {model}")
-        np.testing.assert_array_equal(points.get_offsets(), runs.maps[f"{model}.embedding"])
+        np.testing.assert_array_equal(points.get_offsets(), maps[f"{model}.embedding"])
         np.testing.assert_allclose(points.get_facecolors()[:, :3], [to_rgb(f"C{label}") for label in range(10)] * 4)
         assert ax.get_title() == f"{runs.artifact.configuration.models[model].label}, seed 0\nsilhouette 0.5000"
         np.testing.assert_array_equal(figure.data.loc[figure.data["model"] == model, ["x", "y"]], points.get_offsets())
@@ -32,12 +34,12 @@ def test_classes_have_their_names_where_they_are_known_and_those_that_are_not_th
 
 def test_a_model_without_features_says_why(tmp_path):
     runs = FigureRuns(tmp_path, FIGURE)
-    del runs.maps["ode_net.embedding"]
-    np.savez(runs.measured["maps"], labels=np.arange(40) % 10, **runs.maps)
+    path = tmp_path / runs.artifact.inputs()["maps"]
+    np.savez(path, **{name: array for name, array in np.load(path).items() if name != "ode_net.embedding"})
     lost = {"silhouette": None, "dimensions": None, "status": "solver failed"}
-    rows = runs.measured["features"]
-    runs.measured["features"] = [row.model_copy(update=lost if row.model == "ode_net" else {}) for row in rows]
-    figure = runs.draw()
+    evidence = runs.evidence()
+    rows = [row.model_copy(update=lost if row.model == "ode_net" else {}) for row in evidence.features]
+    figure = runs.artifact.draw(replace(evidence, features=rows))
     (panel,) = {artist.axes for artist in with_gid(figure, "nothing")}
     assert panel is figure.axes[0] and "no silhouette" in panel.get_title() and not figure.instead
     assert set(figure.data["model"]) == {"augmented_ode_net", "ace_ode_net"}

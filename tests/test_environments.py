@@ -104,7 +104,7 @@ def test_dependencies_are_what_environments_name_directly_and_what_runs_the_work
 
 def needed_by(environment):
     """The installed packages that the steps of an environment import."""
-    return set().union(*(imports_of(step)[1] for step in steps() if step.environment == environment))
+    return set().union(*(imports_of(step) for step in steps() if step.environment == environment))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -117,4 +117,4 @@ def test_an_environment_names_just_the_packages_that_its_steps_import(name):
 def test_a_step_has_torch_only_where_it_imports_it():
     assert {step.environment for step in steps()} == set(NAMES) == {"light", "torch"}
     assert "torch" not in {requirement.name for requirement in requirements("light")}
-    assert [step for step in steps() if (step.environment == "torch") != ("torch" in imports_of(step)[1])] == []
+    assert [step for step in steps() if (step.environment == "torch") != ("torch" in imports_of(step))] == []

@@ -54,9 +54,8 @@ def evidence_at(artifact, root, ends=None, change=lambda row: row):
     if artifact.measured == "costs":
         measured["costs"] = [change(row) for row in costs_of(artifact)]
     if artifact.measured == "features":
-        features = features_of(artifact, {model: (0.5, 0.6, 0.7) for model in configuration.models})
-        measured["features"] = [change(feature(row)) for row in features]
-    return evidence_of(artifact, runs=runs, root=root, **measured)
+        measured["features"] = [change(feature(row)) for row in features_of(artifact)]
+    return evidence_of(artifact, runs=runs, **measured)
 
 
 def changed(row, **changes):

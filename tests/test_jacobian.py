@@ -93,7 +93,7 @@ def test_the_numbers_of_the_review():
 
 def test_a_panel_has_the_norms_and_the_table_those_of_the_first_step(tmp_path):
     runs = FigureRuns(tmp_path, NAME)
-    figure, rows = runs.draw(), runs.measured["gradients"]
+    figure, rows = runs.draw(), runs.evidence().gradients
     panels = {ax.get_title(): ax for ax in panels_of(figure)}
     assert "Eq. 11 in 12 of 12 cells, Eq. 13 in 2 of 12" in figure.notes[1]  # without momentum they are one
     assert len(panels) == 12 and len(figure.table.splitlines()) == 2 + len(panels)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import examples
 from drawn import artifact_at
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made import evidence_of, make_run
 from scipy import stats
@@ -73,7 +72,7 @@ def places(spec: Any, *place: str) -> Iterator[tuple[str, ...]]:
         yield from places(part, *place, name)
 
 
-@examples(25)
+@settings(max_examples=settings.default.max_examples // 2)  # it takes long
 @given(data=st.data())
 def test_a_run_that_differs_in_whatever_one_setting_is_not_spoken_to(configured, data):
     paper = configured(scale="paper", variants=RELEASED)

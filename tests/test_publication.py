@@ -14,7 +14,7 @@ import pytest
 import restore
 import yaml
 from conftest import ROOT, refused
-from made import gradient_rows, make_run, write_floors, write_inputs
+from made import make_run, write_beside
 from PIL import Image
 from published_here import ARTIFACTS, COSTS, IMAGES, JACOBIAN, about, results_of, with_few
 from repository import Workflow, copy_repository
@@ -201,9 +201,7 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
     for run in all_runs(configuration):
         make_run(tmp_path, configuration, run, **about(run))
     for artifact in load_artifacts(configuration).values():
-        write_floors(tmp_path, artifact)
-        if "jacobian" in artifact.inputs():
-            write_inputs(tmp_path, artifact, jacobian=gradient_rows())
+        write_beside(tmp_path, artifact)
     restore.draw_all(configuration, tmp_path)
     Workflow(tmp_path).run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")

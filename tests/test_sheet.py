@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conftest import refused
 from drawn import artifact_at
-from made import make_run, write_floors
+from made import make_run, write_beside
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -25,7 +25,7 @@ def test_files_are_valid_and_the_same_from_another_process(tmp_path):
     artifact = artifact_at("demo", NAME)
     for run in artifact.runs:
         make_run(tmp_path, artifact.configuration, run)
-    write_floors(tmp_path, artifact)
+    write_beside(tmp_path, artifact)
     save(artifact.draw(artifact.evidence(tmp_path)), tmp_path / "here" / NAME)
     program = (
         "from pathlib import Path; from drawn import artifact_at; from hidden_dynamics.artifacts import sheet; "
