@@ -11,12 +11,10 @@ from pathlib import Path
 
 import publish_evidence
 import pytest
-import restore
 import yaml
 from conftest import ROOT, refused
-from made import make_run, write_beside
 from PIL import Image
-from published_here import ARTIFACTS, COSTS, IMAGES, JACOBIAN, about, results_of, with_few
+from published_here import ARTIFACTS, COSTS, IMAGES, JACOBIAN, results_of
 from repository import Workflow, copy_repository
 
 from hidden_dynamics.artifacts import load_artifacts
@@ -97,15 +95,6 @@ def test_the_readme_says_what_was_run_and_how_long_it_took(published, files):
     assert published.configuration.scale.about in text and "in place of MNIST" in text and "numpy 2.4.6" in text
     seconds = sum(float(run["training_seconds"]) + float(run["evaluation_seconds"]) for run in runs)
     assert f"{seconds / 3600:.2f} hours of training and evaluation" in text
-
-
-def test_a_left_out_artifact_is_named_and_not_shown(published, configured):
-    settings = {"seeds": [0], "leave_out": ["intensive_care_stays"], "overrides": {}}
-    settings["results"] = published.configuration.settings.results
-    files = publication(with_few(configured(scale="demo", **settings)), published.root)
-    assert "figures/acenode_figure6.png" not in files
-    (said,) = re.findall(r"Not made, as what they show is left out: (.*)\.", files["README.md"].decode())
-    assert said.split(", ") == ["acenode_figure6"]
 
 
 def test_each_run_is_there_once_with_what_it_measured_and_each_verdict_names_its_runs(published, files):
@@ -198,11 +187,7 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
     settings = {"scale": "demo", "seeds": [0], "results": "out", "overrides": {}}
     settings["leave_out"] = sorted({task.dataset for task in configured(**settings).tasks.values()} - {"adding"})
     configuration = configured(**settings)
-    for run in all_runs(configuration):
-        make_run(tmp_path, configuration, run, **about(run))
-    for artifact in load_artifacts(configuration).values():
-        write_beside(tmp_path, artifact)
-    restore.draw_all(configuration, tmp_path)
+    results_of(configuration, tmp_path, [*configuration.artifact_layers])
     Workflow(tmp_path).run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")
     assert all(f"[{artifact.settings.title}]" in readme for artifact in load_artifacts(configuration).values())

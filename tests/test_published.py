@@ -44,10 +44,6 @@ def table(number: str, paper: str = "momentumrnn") -> Published:
     return load_published(f"{paper}/table{number}.yaml")
 
 
-def ace(number: str) -> Published:
-    return table(number, "acenode")
-
-
 def quoted(content: Published, *place: Any) -> list[tuple[float, tuple[int, ...]]]:
     """Values and references of the numbers that the paper quotes."""
     return [(each.value, each.references) for each in content.all_of(*place) if each.references]
@@ -68,9 +64,10 @@ def test_what_is_quoted_is_marked():
     assert quoted(table("4"), "pmnist_dtriv", "dtriv", 360, "test_accuracy")[0][0] == 96.50
     assert quoted(table("3"), "ptb", "lstm", 1150, "test_perplexity") == [(58.80, (37,))]
     copied = {"neural_ode_vae", "neural_ode_vae_mask", "sequential_vae", "gru_simple", "gru_d", "t_lstm"}
-    assert {each.model for each in ace("6").numbers if each.copied_from == "De Brouwer et al. 2019"} == copied
+    numbers = table("6", "acenode").numbers
+    assert {each.model for each in numbers if each.copied_from == "De Brouwer et al. 2019"} == copied
     for number in ("7", "8", "9"):
-        assert {each.model for each in ace(number).numbers if not each.quoted} == {
+        assert {each.model for each in table(number, "acenode").numbers if not each.quoted} == {
             "augmented_latent_ode",
             "ace_latent_ode",
         }
@@ -135,7 +132,7 @@ def test_the_latent_ode_family_is_configured_at_scale_paper_as_the_text_and_the_
 @pytest.mark.parametrize("number", ["2", "3", "4", "10"])
 def test_networks_of_images_have_the_published_parameters(configured, number):
     """At the paper's sizes, to the printed two decimals of a million."""
-    content, paper = ace(number), configured(scale="paper")
+    content, paper = table(number, "acenode"), configured(scale="paper")
     for row in content.rows:
         for task in content.content["tasks"]:
             resolve(paper, task, row["model"], row["size"], 0)  # the size that it prints is the one that is counted

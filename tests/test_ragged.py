@@ -26,13 +26,9 @@ VARIANTS = [(*CORES[name], backend) for name in CORES for backend in ("fused", "
 VARIANTS.append((SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"}, "reference"))
 
 
-def mask(lengths, steps):
-    return torch.arange(steps).unsqueeze(1) < torch.tensor(lengths)
-
-
 def padded(core, x, lengths):
     """What run_ragged is held to: everything computed, the valid steps taken out."""
-    return core(x)[0][mask(lengths, len(x))]
+    return core(x)[0][torch.arange(len(x)).unsqueeze(1) < torch.tensor(lengths)]
 
 
 def with_gradients(run, core, x, lengths):
@@ -107,27 +103,17 @@ def test_a_core_that_reads_otherwise_is_refused(option):
         RecurrentNetwork(LAST_STEP, LSTM, hidden_size=N, **{option: True})
 
 
-def names(network, parameters):
-    known = {id(parameter): name for name, parameter in network.named_parameters()}
-    return [known[id(parameter)] for parameter in parameters]
-
-
-class Grouped(LSTM):
-    def parameter_groups(self):
-        return {"main": [self.weight_ih_l0, self.bias_ih_l0], "orthogonal": [self.weight_hh_l0, self.bias_hh_l0]}
-
-
-READOUT, OF_INPUTS = ["readout.weight", "readout.bias"], ["core.weight_ih_l0", "core.bias_ih_l0"]
-OF_STATES = ["core.weight_hh_l0", "core.bias_hh_l0"]
+READOUT = ["readout.weight", "readout.bias"]
 
 
 @pytest.mark.parametrize(
     ("core", "expected"),
     [
         (LSTM, {"main": ["core.weight_ih_l0", "core.weight_hh_l0", "core.bias_ih_l0", "core.bias_hh_l0", *READOUT]}),
-        (Grouped, {"main": [*OF_INPUTS, *READOUT], "orthogonal": OF_STATES}),
+        (DTRIV, {"main": ["core.weight_ih_l0", "core.bias_l0", *READOUT], "orthogonal": ["core.orthogonal_l0.skew"]}),
     ],
 )
 def test_groups_of_the_core_are_kept_or_one_and_the_readout_joins_the_main_one(core, expected):
     network = RecurrentNetwork(EVERY_STEP, core, hidden_size=N, filter=Momentum(0.6, 0.9))
-    assert {name: names(network, group) for name, group in network.parameter_groups().items()} == expected
+    names, groups = {id(parameter): name for name, parameter in network.named_parameters()}, network.parameter_groups()
+    assert {group: [names[id(parameter)] for parameter in groups[group]] for group in groups} == expected

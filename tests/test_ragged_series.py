@@ -81,17 +81,9 @@ def test_the_splits_are_those_of_their_script(count: int):
             assert np.array_equal(ours, theirs)
 
 
-def test_positions_are_taken_for_ids_as_released():
-    ids = np.array([0, 2, 3, 7])  # positions 0 to 3
-    fold = folds.Fold(train=np.array([3, 1]), validation=np.array([2]), test=np.array([0]))
-    # The ids 3 and 1, of which there is no 1; 2; 0. Nobody uses the series 7.
-    assert [part.tolist() for part in folds.released(fold, ids)] == [[2], [1], [0]]
-    assert [part.tolist() for part in folds.released(fold, np.arange(4))] == [[1, 3], [2], [0]]
-
-
 HEADER = ",".join(["ID", "Time", *(f"{kind}_{index}" for kind in ("Value", "Mask") for index in range(5))])
 # As their script writes them: ids as 0.0, times with the errors of a subtraction, rows of a series in any order.
-LINES = [
+OF_THE_AUTHORS = [
     "7.0,0.30000000000018190,0.0,4.0,0.0,0.0,-2.25,0.0,1.0,0.0,0.0,1.0",
     "7.0,0.1999999999998181,1.5,0.0,0.0,0.0,0.0,1.0,0.0,0.0,0.0,0.0",
     "3.0,150.1,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,0.0",
@@ -100,7 +92,7 @@ LINES = [
 
 def test_the_authors_file_is_sorted_as_their_loader_sorts_it(tmp_path: Path):
     path = tmp_path / ushcn.FILE
-    path.write_text("\n".join([HEADER, *LINES, ""]))
+    path.write_text("\n".join([HEADER, *OF_THE_AUTHORS, ""]))
     arrays = ushcn.prepare(tmp_path, {})
     assert arrays["ids"].tolist() == [3, 7] and arrays["lengths"].tolist() == [1, 2]
     np.testing.assert_array_equal(arrays["times"], np.float32([150.1, 0.2, 0.3]))

@@ -10,7 +10,7 @@ from hidden_dynamics.models.recurrent import adam_lstm, projection
 from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM, MomentumLSTM
 
 D, N, BATCH, STEPS = 3, 5, 4, 37
-either_backend = pytest.mark.parametrize("backend", ["fused", "reference"])
+BACKENDS = ["fused", "reference"]
 
 
 class DoubledAdam(Adam):
@@ -25,21 +25,14 @@ class DoubledAdam(Adam):
         return 2 * y, state
 
 
-def pair(name_or_filter):
-    """The same model with each backend."""
-    if isinstance(name_or_filter, str):
-        return [make_core(name_or_filter, D, N, backend) for backend in ("fused", "reference")]
-    models = (LSTM(D, N, filter=name_or_filter, backend=backend) for backend in ("fused", "reference"))
-    return [randomised(model.double()) for model in models]
-
-
 @pytest.mark.parametrize("name", ["Adam", "Adam, slow, eps 1e-16", "RMSProp"])
 @pytest.mark.parametrize("block", [1, 7, STEPS - 1, STEPS])
 def test_blocks_of_adam(name, block, monkeypatch):
     """Of one step, of a few, and of all; from a state that is not 0."""
     monkeypatch.setattr(adam_lstm, "BLOCK", block * 4 * N * BATCH)
     start, x = noise(9, BATCH, D, seed=5), noise(STEPS, BATCH, D, seed=7)
-    assert_same(*(run(model, x, model(start)[1]) for model in pair(name)))
+    models = [make_core(name, D, N, backend) for backend in BACKENDS]
+    assert_same(*(run(model, x, model(start)[1]) for model in models))
 
 
 @pytest.mark.parametrize(
@@ -49,12 +42,12 @@ def test_blocks_of_adam(name, block, monkeypatch):
 def test_a_filter_of_ones_own(filter, elements, monkeypatch):
     monkeypatch.setattr(projection, "CPU_BLOCK", elements)  # the second makes blocks of 3 steps
     start, x = noise(9, BATCH, D, seed=5), noise(STEPS, BATCH, D, seed=7)
-    fused, reference = pair(filter)
+    fused, reference = (randomised(LSTM(D, N, filter=filter, backend=backend).double()) for backend in BACKENDS)
     assert_same(*(run(model, x, model(start)[1]) for model in (fused, reference)))
     assert_same(run(fused, x, cut=11), run(reference, x))
 
 
-@either_backend
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_momentum_is_appendix_f(backend):
     """v = mu v + s (W x + b_ih); gates = v + U h + b_hh; i, f, o by sigmoid, g by tanh; c = f c + i g; h = o tanh c."""
     model, x = make_core("Momentum", D, N, backend), noise(STEPS, BATCH, D, seed=7)

@@ -3,7 +3,6 @@
 import json
 import lzma
 import shutil
-from copy import deepcopy
 from hashlib import sha256
 
 import pytest
@@ -34,11 +33,12 @@ from hidden_dynamics.results.archives import KEPT, packed, unpacked
 from hidden_dynamics.results.run_files import is_finished
 
 RUN = "mnist/lstm-n32/seed0"
-FOUND = {  # by task, where other epochs, other data, and another size are configured
-    "mnist": {"of other specification"},
+FOUND = {  # by task, where another batch size, other data, other code, and another size are there
+    "pmnist": {"of other specification"},
     "ptb": {"of other data"},
+    "timit": {"of other code"},
     "adding": {PUT_BACK, "not configured"},
-    "pmnist": {PUT_BACK},
+    "mnist": {PUT_BACK},
 }
 
 
@@ -78,16 +78,6 @@ def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_pa
     monkeypatch.chdir(tmp_path)
     assert all(is_finished(configuration, run) for run in every.values())
     assert put_all_back(Publication(published.directory), tmp_path, configuration) == dict.fromkeys(every, THERE)
-
-
-def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
-    monkeypatch.setattr(run_files, "code_of", lambda run: "other" if run.model == "lstm" else code_of(run))
-    configuration = deepcopy(published.configuration)
-    configuration.resolved.clear()
-    outcome = put_all_back(Publication(published.directory), tmp_path, configuration)
-    assert {name for name, what in outcome.items() if what == "of other code"} == {
-        run.id for run in all_runs(configuration) if run.model == "lstm"
-    }
 
 
 def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(published, tmp_path, ended, monkeypatch):
@@ -173,9 +163,12 @@ def test_of_a_description_with_paths_elsewhere_nothing_is_written_there(copy, pu
     assert not list((tmp_path / "restored").rglob(f"{COSTS}.csv"))
 
 
-def test_a_run_of_another_specification_or_other_data_is_refused(published, tmp_path, configured):
-    changes = {"tasks": {"mnist": {"training": {"epochs": 7}}, "adding": {"models": {"lstm": {"sizes": [64]}}}}}
-    configuration = configured(scale="demo", overrides=changes)
+def test_a_run_of_other_specification_data_or_code_is_refused_and_what_was_measured_of_its_task(
+    published, tmp_path, configured, monkeypatch
+):
+    changes = {"pmnist": {"training": {"batch_size": 7}}, "adding": {"models": {"lstm": {"sizes": [64]}}}}
+    configuration = configured(scale="demo", seeds=[0], overrides={"tasks": changes})
+    monkeypatch.setattr(run_files, "code_of", lambda run: "other" if run.task == "timit" else code_of(run))
     ptb = configuration.tasks["ptb"]
     about = tmp_path / configuration.paths.prepared(ptb.dataset, ptb.data)
     about.parent.mkdir(parents=True)
@@ -184,7 +177,10 @@ def test_a_run_of_another_specification_or_other_data_is_refused(published, tmp_
     found = {task: {what for name, what in outcome.items() if name.startswith(f"{task}/")} for task in FOUND}
     assert found == FOUND
     there = {path.parts[-4] for path in tmp_path.glob("results/demo/runs/*/*/*/run.json")}
-    assert there & FOUND.keys() == {"adding", "pmnist"}
+    assert there & FOUND.keys() == {"adding", "mnist"}
+    measured = published.configuration.paths.measured
+    assert not (tmp_path / measured("costs", COSTS)).exists() and (tmp_path / measured("features", IMAGES)).exists()
+    assert [(tmp_path / measured("floors", task)).exists() for task in ("mnist", "pmnist")] == [True, False]
 
 
 def test_an_altered_archive_is_refused_by_its_name(copy, published, tmp_path):
@@ -195,14 +191,6 @@ def test_an_altered_archive_is_refused_by_its_name(copy, published, tmp_path):
     file.unlink()
     with refused("missing", file=file):
         put_all_back(copy, tmp_path, published.configuration)
-
-
-def test_what_was_measured_comes_back_only_where_the_runs_of_its_tasks_agree(published, tmp_path, configured):
-    changes = {"tasks": {"pmnist": {"training": {"batch_size": 7}}}}
-    put_all_back(Publication(published.directory), tmp_path, configured(scale="demo", seeds=[0], overrides=changes))
-    there = published.configuration.paths.measured
-    assert not (tmp_path / there("costs", COSTS)).exists() and (tmp_path / there("features", IMAGES)).exists()
-    assert [(tmp_path / there("floors", task)).exists() for task in ("mnist", "pmnist")] == [True, False]
 
 
 def test_what_was_published_before_classical_baselines_is_drawn_without_them(published, tmp_path):

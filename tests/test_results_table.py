@@ -145,9 +145,9 @@ def test_a_variant_is_no_deviation_from_the_paper():
 # Several metrics, and two tasks for one of the paper's: speech
 
 
-def of_speech(scale: str = "paper", replaced: tuple[str, ...] = (), **settings: Any) -> Table:
+def of_speech(replaced: tuple[str, ...] = (), **settings: Any) -> Table:
     """Runs on TIMIT, N = 84: MSEs of 30 and 20, more by the seed; those of recalling are a tenth."""
-    artifact = artifact_at(scale, SPEECH, **settings)
+    artifact = artifact_at("paper", SPEECH, **settings)
     other = {"stand_in_for": "timit", "name": "synthetic_speech", "title": "Synthetic"}
     runs = [
         ran(
@@ -381,16 +381,13 @@ def test_a_task_without_a_run_has_columns_only_where_no_other_shows_its_printed_
     assert groups(drawn([])) == ["", "MNIST", "PMNIST"]
 
 
-def test_a_table_may_leave_out_models_of_the_users_own(project):
-    for size, task in ((20, "physionet"), (15, "human_activity")):
-        add_model(project, task, size, network="hidden_dynamics.models.latent_family.rnn_baselines.RNNBaseline")
-        configuration = project.load()
-        shown = {
-            name: {case.model for case in artifact_named(configuration, name).cases()}
-            for name in ("acenode_table7", "acenode_table9", "acenode_table11")
-        }
-        assert "mine" in shown["acenode_table7" if task == "physionet" else "acenode_table9"]
-        assert "mine" not in shown["acenode_table11"]
+@pytest.mark.parametrize(
+    ("name", "task", "size"), [("acenode_table7", "physionet", 20), ("acenode_table9", "human_activity", 15)]
+)
+def test_a_table_may_leave_out_models_of_the_users_own(project, name, task, size):
+    add_model(project, task, size, network="hidden_dynamics.models.latent_family.rnn_baselines.RNNBaseline")
+    shown, other = (artifact_named(project.load(), each).cases() for each in (name, "acenode_table11"))
+    assert "mine" in {case.model for case in shown} and "mine" not in {case.model for case in other}
 
 
 def test_a_comparison_without_runs_is_no_row(configured):

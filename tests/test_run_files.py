@@ -27,21 +27,9 @@ def run(configured):
 
 
 @pytest.fixture
-def make(configured, run, tmp_path):
-    """Writes the run, once more at each call, with what is given."""
-
-    def made(accuracies=(0.5, 0.75, 0.625), **about):
-        about.setdefault("gradients", NORMS)
-        about.setdefault("predictions", predictions_of(run))
-        evaluations = evaluations_of(run, accuracies, "test_accuracy")
-        return make_run(tmp_path, configured(scale="demo"), run, evaluations, **about)
-
-    return made
-
-
-@pytest.fixture
-def files(make):
-    return make()
+def files(configured, run, tmp_path):
+    evaluations, predictions = evaluations_of(run, (0.5, 0.75, 0.625), "test_accuracy"), predictions_of(run)
+    return make_run(tmp_path, configured(scale="demo"), run, evaluations, gradients=NORMS, predictions=predictions)
 
 
 def test_what_was_written_is_read(files, run):
@@ -56,9 +44,7 @@ def test_what_was_written_is_read(files, run):
     iterations, norms = files.gradients()
     assert iterations.tolist() == [0, 2, 4]
     np.testing.assert_array_equal(norms, np.float32(NORMS))
-    predictions = files.predictions()
-    for name, array in predictions_of(run).items():
-        np.testing.assert_array_equal(predictions[name], array)
+    np.testing.assert_equal(files.predictions(), predictions_of(run))
 
 
 def test_an_empty_cell_is_nothing_measured(files):
@@ -71,8 +57,8 @@ def test_an_empty_cell_is_nothing_measured(files):
         files.evaluations("test_mse")
 
 
-def test_a_run_that_diverged_at_once_has_no_evaluations_and_no_predictions(make):
-    files = make([], diverged_at=1, gradients=[], predictions={})
+def test_a_run_that_diverged_at_once_has_no_evaluations_and_no_predictions(configured, run, tmp_path):
+    files = make_run(tmp_path, configured(scale="demo"), run, [], diverged_at=1, gradients=[], predictions={})
     assert files.metrics() == files.clock() == []
     assert [values.size for values in files.evaluations("test_accuracy")] == [0, 0]
     assert files.gradients()[1].size == 0 and files.predictions() == {}

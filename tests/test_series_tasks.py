@@ -60,8 +60,8 @@ def tags() -> dict[str, np.ndarray]:
     return tagged_movements.prepare(None, {})
 
 
-def mortality(arrays: dict[str, np.ndarray], **settings: object) -> Mortality:
-    return Mortality(arrays, STAYS | {"scores": "averaged"} | settings, 0, CPU)
+def mortality(arrays: dict[str, np.ndarray], seed: int = 0, **settings: object) -> Mortality:
+    return Mortality(arrays, STAYS | {"scores": "averaged"} | settings, seed, CPU)
 
 
 def regression(arrays: dict[str, np.ndarray], targets: str = "interpolation", **settings: object) -> SeriesRegression:
@@ -99,24 +99,14 @@ def test_a_part_without_context_or_targets_is_refused(stays, moved):
         regression(stays | {"times": moved(stays["times"])}, "extrapolation")
 
 
-def test_too_few_series_to_be_split_are_refused():
-    with refused("too few"):
-        split(2, 0.1)
-
-
-def test_the_split_is_said_and_the_same_for_all_seeds(stays):
-    one, other = (Mortality(stays, STAYS | {"scores": "averaged"}, seed, CPU) for seed in (0, 3))
-    assert all(np.array_equal(one.parts[name], other.parts[name]) for name in one.parts)
-    assert one.split == {"series": 50, "train": 36, "validation": 4, "test": 10} and one.train_size == 36
-
-
-def test_each_seed_has_a_split_of_its_own_where_that_is_asked(stays, tags):
-    settings = STAYS | {"scores": "averaged", "split": "by_seed"}
+@pytest.mark.parametrize("asked", [{}, {"split": "by_seed"}])
+def test_the_split_is_the_same_for_all_seeds_or_where_that_is_asked_one_of_each(stays, tags, asked):
     for seed in (0, 3):
-        parts, expected = Mortality(stays, settings, seed, CPU).parts, split(50, 0.1, seed)
-        assert {name: part.tolist() for name, part in parts.items()} == {k: v.tolist() for k, v in expected.items()}
-    apart = [set(activity(tags, seed, split="by_seed").parts["test"]) for seed in (0, 3)]
-    assert apart[0] != apart[1]
+        task = mortality(stays, seed, **asked)
+        np.testing.assert_equal(task.parts, split(50, 0.1, seed) if asked else split(50, 0.1))
+        assert task.split == {"series": 50, "train": 36, "validation": 4, "test": 10} and task.train_size == 36
+    apart = [set(activity(tags, seed, **asked).parts["test"]) for seed in (0, 3)]
+    assert (apart[0] != apart[1]) == bool(asked)
 
 
 def test_the_divergence_counts_after_the_first_epochs():
@@ -380,3 +370,5 @@ def test_a_setting_that_does_not_fit_is_named(stays):
         mortality(stays, validation=1)
     with refused("split_at"):  # which is of extrapolation alone
         regression(stays, split_at="time")
+    with refused("too few"):
+        split(2, 0.1)

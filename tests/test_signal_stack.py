@@ -25,30 +25,21 @@ def stack():
     found = Stack()
     assert ctypes.CDLL(None).sigaltstack(None, ctypes.byref(found)) == 0
     return 0 if found.flags & DISABLED else found.size
-"""
-REPORT = """
+
+exec(sys.argv[1])
 before = stack()
 with Interruption():
     within = stack()
 print(json.dumps([before, within, faulthandler.is_enabled()]))
 """
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's stack_t")
+STDERR = ("sys.stderr", "None", "__import__('io').StringIO()")
 
 
-def child(program):
-    done = subprocess.run([sys.executable, "-c", CHILD + program], cwd=ROOT, capture_output=True, text=True)
+@pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's stack_t")
+@pytest.mark.parametrize("first", [*(f"sys.stderr = {which}" for which in STDERR), "faulthandler.enable()"])
+def test_handlers_have_a_stack_of_their_own_whatever_stderr_is_and_faulthandler_stays_as_its_user_set_it(first):
+    done = subprocess.run([sys.executable, "-c", CHILD, first], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, (done.returncode, done.stderr)
-    return json.loads(done.stdout)
-
-
-@pytest.mark.parametrize("stderr", ["sys.stderr", "None", "__import__('io').StringIO()"])
-def test_handlers_have_a_stack_of_their_own_whatever_stderr_is(stderr):
-    before, within, enabled = child(f"sys.stderr = {stderr}" + REPORT)
-    assert before == 0 and within > 8192
-    assert not enabled
-
-
-def test_faulthandler_stays_as_its_user_set_it():
-    before, within, enabled = child("faulthandler.enable()" + REPORT)
-    assert before == within > 0
-    assert enabled
+    before, within, enabled = json.loads(done.stdout)
+    assert within > 8192 and enabled == (first == "faulthandler.enable()")
+    assert before == (within if enabled else 0)

@@ -9,7 +9,6 @@ from cases import Given
 from drawn import artifact_at
 from made import evaluations_of, evidence_of
 from test_every_task import CONFIGURATION, made
-from test_ode_training import TASK
 from torch import nn
 
 from hidden_dynamics.artifacts.kinds.results_table import UNCHECKED
@@ -144,11 +143,10 @@ def test_it_checks_every_kind_of_network_and_leaves_all_as_it_was(name):
 
 def test_other_networks_and_runs_without_a_number_are_not_checked():
     assert checked("physionet/rnn_impute")[0] is None and checked("svhn_images/resnet")[0] is None
-    task, network = made(RUNS["svhn_images/rknet"])
-    assert solver_check.check(RUNS["svhn_images/rknet"].spec, task, network, History()) is None
-    assert (
-        solver_check.check(RUNS["svhn_images/rknet"].spec, object(), network, history_of(RUNS[TASK + "/rknet"])) is None
-    )
+    run = RUNS["svhn_images/rknet"]
+    task, network = made(run)
+    assert solver_check.check(run.spec, task, network, History()) is None
+    assert solver_check.check(run.spec, object(), network, history_of(run)) is None
 
 
 def test_a_flow_that_is_drawn_anew_has_no_way_back():

@@ -62,8 +62,8 @@ def test_an_empty_part_is_refused(arrays):
 
 def test_positions_taken_for_ids_leave_series_out(arrays):
     by_id = task_of(arrays, series="by_id")
-    fold = folds.folds(COUNT)[0]
-    assert np.array_equal(arrays["ids"][by_id.parts["train"]], np.intersect1d(arrays["ids"], fold.train))
+    for name, positions in folds.folds(COUNT)[0]._asdict().items():
+        assert np.array_equal(arrays["ids"][by_id.parts[name]], np.intersect1d(arrays["ids"], positions))
     assert by_id.split["train"] == by_id.train_size < task_of(arrays).train_size
     assert by_id.split["series"] == COUNT <= arrays["ids"][-1]  # which have gaps
 

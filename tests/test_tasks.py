@@ -23,17 +23,13 @@ def pixel_arrays():
     return noise_images(PIXELS, levels=LEVELS, train=30, test=1100)
 
 
-def pixels():
-    return PixelClassification(pixel_arrays(), {"permutation": "none"}, 0, CPU)
-
-
-def copying_task(seed=0, blanks=7, letters=3, alphabet=8, test_size=300):
-    options = {"blanks": blanks, "letters": letters, "alphabet": alphabet, "test_size": test_size, "seed": 0}
+def copying_task(seed=0, test_size=300):
+    options = {"blanks": 7, "letters": 3, "alphabet": 8, "test_size": test_size, "seed": 0}
     return Copying(copying.prepare(None, options), {}, seed, CPU)
 
 
-def adding_task(seed=0, length=10, test_size=1001):
-    return Adding(adding.prepare(None, {"length": length, "test_size": test_size, "seed": 0}), {}, seed, CPU)
+def adding_task(seed=0, test_size=1001):
+    return Adding(adding.prepare(None, {"length": 10, "test_size": test_size, "seed": 0}), {}, seed, CPU)
 
 
 class Weighted(nn.Module):
@@ -85,7 +81,8 @@ def test_training_and_test_images_are_permuted_alike_and_a_pixel_is_its_grey_lev
 
 
 def test_the_evaluation_of_pixels_is_over_the_whole_test_set_at_once():
-    arrays, task = pixel_arrays(), pixels()
+    arrays = pixel_arrays()
+    task = PixelClassification(arrays, {"permutation": "none"}, 0, CPU)
     network = Weighted(task, PIXELS)
     logits = network(torch.from_numpy(arrays["test_images"].T.copy()).float().div(LEVELS).unsqueeze(-1))
     labels = torch.from_numpy(arrays["test_labels"]).long()
@@ -95,7 +92,7 @@ def test_the_evaluation_of_pixels_is_over_the_whole_test_set_at_once():
 
 
 def test_a_copying_batch_is_one_hot_letters_blanks_and_the_marker():
-    task = copying_task(blanks=7, letters=3, alphabet=8)
+    task = copying_task()
     x, targets = task.batch(0, (0, 5))
     assert x.shape == (7 + 2 * 3, 5, 10) and x.dtype == torch.float32 and set(x.unique().tolist()) == {0.0, 1.0}
     symbols = x.argmax(2).T.numpy()
@@ -106,7 +103,7 @@ def test_a_copying_batch_is_one_hot_letters_blanks_and_the_marker():
 
 
 def test_the_evaluation_of_copying_is_over_the_whole_test_set_at_once():
-    task = copying_task(test_size=300)
+    task = copying_task()
     network = Weighted(task, steps=13)
     inputs, targets = copying.sequences(task.test_letters, 7, 8)
     logits = network(functional.one_hot(torch.from_numpy(inputs), 10).float())
@@ -115,7 +112,7 @@ def test_the_evaluation_of_copying_is_over_the_whole_test_set_at_once():
 
 
 def test_an_adding_batch_is_values_and_two_markers_and_the_sum_of_what_they_mark():
-    x, targets = adding_task(length=10).batch(0, (0, 6))
+    x, targets = adding_task().batch(0, (0, 6))
     assert x.shape == (10, 6, 2) and x.dtype == targets.dtype == torch.float32
     values, markers = x.unbind(2)
     assert set(markers.unique().tolist()) == {0.0, 1.0} and (markers.sum(0) == 2).all()
@@ -123,7 +120,7 @@ def test_an_adding_batch_is_values_and_two_markers_and_the_sum_of_what_they_mark
 
 
 def test_the_evaluation_of_adding_is_over_the_whole_test_set_at_once():
-    task = adding_task(test_size=1001)
+    task = adding_task()
     network = Weighted(task, steps=10)
     arrays = adding.prepare(None, {"length": 10, "test_size": 1001, "seed": 0})
     inputs = adding.inputs(arrays["test_values"], arrays["test_markers"]).astype(np.float64)

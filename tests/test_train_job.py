@@ -7,7 +7,6 @@ import math
 import os
 import signal
 import subprocess
-import sys
 import time
 from types import SimpleNamespace
 
@@ -19,19 +18,11 @@ from rules_read import rules_with
 
 from hidden_dynamics.system import memory, slurm
 
-# Stands in for a training: says that it is there, waits for `companions` to be, and then for its end.
+# Stands in for a training: says that it is there, waits for companions to be, and then for its end.
 TRAINING = """
-import pathlib, signal, sys, time
-name, companions, end = sys.argv[1:]
-signal.signal(signal.SIGTERM, lambda *given: sys.exit(143))
-pathlib.Path(name).touch()
-while len(list(pathlib.Path().glob("training*"))) < int(companions):
-    time.sleep(0.01)
-if end == "killed":
-    signal.raise_signal(signal.SIGKILL)
-if end == "waits":
-    time.sleep(600)
-sys.exit(int(end))
+touch "$0"
+until [ "$(ls training* | wc -l)" -ge "$1" ]; do sleep 0.01; done
+case "$2" in killed) kill -KILL $$ ;; waits) exec sleep 600 ;; *) exit "$2" ;; esac
 """
 
 
@@ -40,11 +31,8 @@ def trainings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def of(ends, at_once=1, companions=0):
-        commands = [
-            [sys.executable, "-c", TRAINING, f"training{place}", str(companions), str(end)]
-            for place, end in enumerate(ends)
-        ]
-        return train_job.Trainings(commands, at_once)
+        given = [[f"training{place}", str(companions), str(end)] for place, end in enumerate(ends)]
+        return train_job.Trainings([["sh", "-c", TRAINING, *each] for each in given], at_once)
 
     return of
 
@@ -130,45 +118,38 @@ def test_what_slurm_refuses_is_said(commands, capfd):
     assert capfd.readouterr().err == "SLURM: scontrol requeue 17 failed: Requested operation is presently disabled\n"
 
 
-# A training of the workflow's in a job that ends at once: `scripts/train.py` replaced by one that keeps a checkpoint.
+# A training of the workflow's in a job that ends at once: in place of `scripts/train.py`, one that keeps a checkpoint.
 KEEPS = """
-import os, pathlib, signal, sys, time
-file = pathlib.Path("results/demo/runs/adding/lstm-n32/seed0/checkpoint.pt")
-def stop(*given):
-    file.write_text(os.environ["STATE"])
-    sys.exit(0 if os.environ["STATE"] == "done" else 143)
-signal.signal(signal.SIGTERM, stop)
-pathlib.Path("at_work").touch()
-time.sleep(600)
-"""
-# Its time is over as soon as it is at work.
-DRIVER = """
-import os, sys, time, types
-import train_job
-train_job.TRAIN = [sys.executable, "train.py"]
-train_job.time = types.SimpleNamespace(monotonic=lambda: 60 * os.path.exists("at_work"), sleep=time.sleep)
-sys.exit(train_job.main())
+file=results/demo/runs/adding/lstm-n32/seed0/checkpoint.pt
+trap 'printf "$STATE" > $file; [ "$STATE" = done ]; exit $((143 * $?))' TERM
+touch at_work
+while sleep 0.1; do :; done
 """
 
 
 @pytest.mark.parametrize("state", ["new", "old", "done"])
-def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands, tmp_path, state):
+def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands, ended, tmp_path, monkeypatch, state):
+    """Its time is over as soon as it is at work."""
     checkpoint = tmp_path / "results/demo/runs/adding/lstm-n32/seed0/checkpoint.pt"
     checkpoint.parent.mkdir(parents=True)
     checkpoint.write_text("old")
     commands(squeue="echo 0:13", scontrol=f'echo "$@" > {tmp_path}/asked; exit 1')
-    (tmp_path / "train.py").write_text(KEEPS)
-    given = ["--task", "adding", "--model", "lstm-n32", "--seed", "0", "--threads", "1", "--requeue"]
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'scripts'}:{ROOT}", "SLURM_JOB_ID": "17", "STATE": state}
-    own = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
-    done = subprocess.run([sys.executable, "-c", DRIVER, *given], **own)
+    (tmp_path / "train.sh").write_text(KEEPS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    monkeypatch.setenv("STATE", state)
+    monkeypatch.setattr(train_job, "TRAIN", ["sh", "train.sh"])
+    clock = SimpleNamespace(monotonic=lambda: 60 * os.path.exists("at_work"), sleep=time.sleep)
+    monkeypatch.setattr(train_job, "time", clock)
+    named = ("--task", "adding", "--model", "lstm-n32", "--seed", "0")
+    done = ended(train_job.main, *named, "--threads", "1", "--requeue")
     if state == "new":
-        assert done.returncode == 143 and "job 17 is queued again" in done.stdout, done.stderr
+        assert done.code == 143 and "job 17 is queued again" in done.out, done.err
         assert (tmp_path / "asked").read_text() == "requeue 17\n"
     elif state == "done":  # just then
-        assert done.returncode == 0 and not (tmp_path / "asked").exists()
+        assert done.code == 0 and not (tmp_path / "asked").exists()
     else:
-        assert done.returncode == 1 and "nothing was trained within this time limit" in done.stderr
+        assert done.code == 1 and "nothing was trained within this time limit" in done.err
         assert not (tmp_path / "asked").exists()
 
 

@@ -4,7 +4,6 @@ statistics. Each rule of docs/claims.md stands here a second time, so that one t
 import io
 import json
 import math
-import tarfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,12 +15,12 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from hidden_dynamics.claims.judge import verdicts
-from hidden_dynamics.claims.needed import evidence_of_claims, files_of
+from hidden_dynamics.claims.needed import evidence_of_claims
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.publication.command import SETTINGS
+from hidden_dynamics.publication.command import settings_of
+from hidden_dynamics.publication.restoring import MEASURED, Publication
+from hidden_dynamics.results.archives import write
 
-SCALES = ("paper", "evening")
-TESTED = ("better", "faster")
 TASKS, METRICS, VARIANTS = (
     yaml.safe_load((ROOT / f"config/{name}.yaml").read_text(encoding="utf-8"))
     for name in ("tasks", "metrics", "variants")
@@ -33,39 +32,21 @@ CLAIMS = {
 }
 
 
-@pytest.fixture(scope="module", params=SCALES)
+@pytest.fixture(scope="module", params=["paper", "evening"])
 def given(request, configured, tmp_path_factory):
     """The verdicts on a publication's runs, and the files of its records by task, model, paper's size and seed."""
-    root, published = tmp_path_factory.mktemp(request.param), ROOT / "docs/evidence" / request.param
-    with tarfile.open(published / "records/configuration.tar.xz") as archive:
-        theirs = yaml.safe_load(archive.extractfile("config.yaml"))
-    configuration = configured(**{name: theirs[name] for name in SETTINGS if name in theirs})
-    needed, cases = {*files_of(configuration)}, {}
-    for file in needed:
-        path = published / file.removeprefix(f"{configuration.results}/")
-        if path.is_file():  # a measurement
-            _write(root / file, path.read_bytes())
-    for task in dict.fromkeys(file.split("/runs/")[1].split("/")[0] for file in needed if "/runs/" in file):
-        with tarfile.open(published / f"records/{task}.tar.xz") as archive:
-            members = {member.name: member for member in archive}
-            for file in (file for file in needed if f"/runs/{task}/" in file):
-                content = archive.extractfile(members[file.split(f"/runs/{task}/")[1]]).read()
-                _write(root / file, content)
-                directory, _, name = file.rpartition("/")
-                cases.setdefault(directory, {})[name] = content
-    records = {}
-    for files in cases.values():
+    root, publication = tmp_path_factory.mktemp(request.param), Publication(ROOT / "docs/evidence" / request.param)
+    configuration, records = configured(**settings_of(publication.configuration)), {}
+    for name, files in publication.runs():
+        write(root / configuration.results / "runs" / name, files)
         record = json.loads(files["run.json"])
         spec = record["spec"]
         records.setdefault((spec["task"], spec["model"], record["paper_size"]), {})[spec["seed"]] = record, files
+    for path in (path for folder in MEASURED for path in publication.under(folder)):
+        write(root / configuration.results, {path: publication.read(path)})
     found = verdicts(evidence_of_claims(configuration, root))
-    features = [pd.read_csv(path) for path in published.glob("features/*.csv")]
+    features = [pd.read_csv(path) for path in (root / configuration.results).glob("features/*.csv")]
     return SimpleNamespace(verdicts={(one.paper, one.id): one for one in found}, records=records, features=features)
-
-
-def _write(path, content):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 def sides_of(entry, given):
@@ -162,7 +143,7 @@ def learned(case, entry, values, design, given):
 
 
 def test_every_verdict_follows_from_the_records(given):
-    tested = {key: one for key, one in given.verdicts.items() if one.kind in TESTED and one.p is not None}
+    tested = {key: one for key, one in given.verdicts.items() if one.kind in ("better", "faster") and one.p is not None}
     found, families = {}, {}
     for key, verdict in tested.items():
         entry, results = CLAIMS[key], []

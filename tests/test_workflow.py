@@ -20,6 +20,7 @@ from rules_read import rules_with
 
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.runs import all_runs
+from hidden_dynamics.results.archives import KEPT, write
 from hidden_dynamics.system.locks import alone
 
 pytestmark = pytest.mark.slow
@@ -27,6 +28,11 @@ pytestmark = pytest.mark.slow
 FILTERS = "hidden_dynamics/models/momentum/filters.py"
 WITH_THE_EQUATION = {"momentum_lstm-n4", "momentum_lstm-n6", "scaled_lstm-n4", "gain_lstm-n4"}
 ARTIFACTS = list(yaml.safe_load((ROOT / "config/artifacts.yaml").read_text(encoding="utf-8")))
+
+
+def copied(workflow, root):
+    shutil.copytree(workflow.root, root)
+    return Workflow(root)
 
 
 @pytest.fixture(scope="session")
@@ -50,8 +56,7 @@ def finished(repository, tmp_path_factory, worker_id):
     with alone(shared / "finished.lock", "a finished workflow"):
         if not whole.exists():
             shutil.rmtree(root, ignore_errors=True)
-            shutil.copytree(repository.root, root)
-            Workflow(root).run(*TARGETS)
+            copied(repository, root).run(*TARGETS)
             whole.touch()
     return Workflow(root)
 
@@ -59,8 +64,7 @@ def finished(repository, tmp_path_factory, worker_id):
 @pytest.fixture
 def workflow(finished, tmp_path):
     """A copy of what has run, to change."""
-    shutil.copytree(finished.root, tmp_path / "repository")
-    return Workflow(tmp_path / "repository")
+    return copied(finished, tmp_path / "repository")
 
 
 def test_artifacts_are_made_from_trained_runs_and_have_what_the_user_added(finished):
@@ -121,12 +125,7 @@ def test_wording_formatting_dates_and_where_it_runs_make_nothing_again(workflow)
 
 def test_what_is_missing_or_changed_reaches_just_the_jobs_that_it_concerns(workflow):
     """Another seed, a deleted figure, a changed cell of the user's, a changed title."""
-
-    def changed(name):
-        shutil.copytree(workflow.root, workflow.root.with_name(name))
-        return Workflow(workflow.root.with_name(name))
-
-    deleted, cell, title = changed("deleted"), changed("cell"), changed("title")
+    deleted, cell, title = (copied(workflow, workflow.root.with_name(name)) for name in ("deleted", "cell", "title"))
     (deleted.root / "out/demo/figures/momentumrnn_figure9.png").unlink()
     cell.edit("my_cells.py", "self.gain * x", "self.gain * x * x")
     title.edit("config/artifacts.yaml", "title: Hyperparameters of the momentum cells", "title: Of the momentum cells")
@@ -159,13 +158,11 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
 def test_a_restored_run_is_no_reason_for_a_job_and_a_job_puts_it_back(workflow):
     """As scripts/restore.py leaves it: no weights, no checkpoint, nothing that Snakemake remembers; then its data are
     prepared anew, which are newer, and one of its files is gone."""
-    run, record = workflow.root / PARITY, workflow.root / PARITY / "record"
+    run = workflow.root / PARITY
     for name in ("model.pt", "checkpoint.pt"):
         (run / name).unlink()
     files = {path.name: path.read_bytes() for path in run.glob("[!.]*")}
-    record.mkdir()
-    for name, content in files.items():
-        (record / name).write_bytes(content)
+    write(run / KEPT, files)
     shutil.rmtree(workflow.root / ".snakemake/metadata")
     before = evaluations(workflow)
     assert workflow.jobs() == set()
@@ -176,84 +173,42 @@ def test_a_restored_run_is_no_reason_for_a_job_and_a_job_puts_it_back(workflow):
     assert evaluations(workflow) == before
 
 
-TRAINS_NOTHING = """
-import argparse, itertools, json, os
-from pathlib import Path
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--job", action="store_true")
-    for name in ("task", "model", "seed", "threads"):
-        parser.add_argument(f"--{name}", nargs="+")
-    given, scale = parser.parse_args(), json.loads(os.environ["HIDDEN_DYNAMICS_CONFIG"])["scale"]
-    there = [path.parts[-2:] for path in Path(f"out/{scale}/runs/{given.task[0]}").glob("*/seed*")]
-    models = given.model or sorted({model for model, _ in there})
-    seeds = given.seed or sorted({int(name.removeprefix("seed")) for _, name in there})
-    for model, seed in itertools.product(models, seeds):
-        with open("trained", "a") as trained:
-            print(seed, file=trained)
-        for name in ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt"):
-            Path(f"out/{scale}/runs/{given.task[0]}/{model}/seed{seed}/{name}").write_text("{}")
-
-
-main()
-"""
-
-
-def training_nothing(repository, root, tasks, **settings):
-    """A copy in which a training takes no time, and the runs of some tasks."""
-    shutil.copytree(repository.root, root)
-    workflow = Workflow(root)
-    (workflow.root / "scripts/train.py").write_text(TRAINS_NOTHING)
-    shipped = yaml.safe_load((workflow.root / "config.yaml").read_text(encoding="utf-8"))
-    configuration = load(shipped | SETTINGS | settings, workflow.root)
-    runs = [run for run in all_runs(configuration) if run.task in tasks]
-    (workflow.root / "data/prepared").mkdir(parents=True)
-    for run in runs:
-        (workflow.root / configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).touch()
-    return workflow, runs
+def evaluations(workflow):
+    path = workflow.root / "evaluations"
+    return path.stat().st_size if path.exists() else 0
 
 
 def test_a_seed_that_is_added_is_trained_alone_and_leaves_finished_runs_as_they_are(repository, tmp_path):
     """Of a scale that trains each run in a job of its own."""
-    scale, task = "separate", "parity"
-    workflow, runs = training_nothing(repository, tmp_path / "repository", [task], scale=scale, seeds=[0, 1, 2, 3])
-    trained, models = workflow.root / "trained", len(runs) // 4
+    workflow, scale = copied(repository, tmp_path / "repository"), "separate"
 
     def records(*seeds):
-        return [f"{run.directory}/run.json" for run in runs if run.seed in seeds]
+        return [f"out/{scale}/runs/parity/lstm-n3/seed{seed}/run.json" for seed in seeds]
 
     def files():
         return {path: path.stat().st_mtime_ns for path in workflow.root.glob("out/*/runs/*/*/seed[01]/*.*")}
 
     workflow.run(*records(0, 1), scale=scale, seeds=[0, 1])
-    assert sorted(trained.read_text().split()) == ["0"] * models + ["1"] * models
     before = files()
-    assert len(before) == 5 * 2 * models
+    assert before and evaluations(workflow) == 2 * 2
     workflow.run(*records(0, 1, 2), scale=scale, seeds=[0, 1, 2])
-    assert trained.read_text().split()[2 * models :] == ["2"] * models
-    assert files() == before
+    assert files() == before and evaluations(workflow) == 3 * 2
     said = workflow.run("--dry-run", "claims", *records(3), scale=scale, seeds=[2, 1, 0, 3])
-    again = re.findall(rf"^Job \d+: Training .* on {task}, (seed.*): out/", said, flags=re.MULTILINE)
+    again = re.findall(r"^Job \d+: Training .* on parity, (seed.*): out/", said, flags=re.MULTILINE)
     assert again == ["seed 3"]
 
 
 def test_what_snakemake_remembers_of_a_job_does_not_grow_with_its_runs(repository, tmp_path):
     """Of each output of 40 runs it keeps what it keeps of each of 2."""
-    given, most = {"scale": "grouped", "seeds": [*range(40)]}, []
-    workflow, runs = training_nothing(repository, tmp_path / "repository", ["parity"], **given)
-    for seeds in ([0, 1], given["seeds"]):
-        workflow.run(f"{runs[seeds[-1]].directory}/run.json", **given | {"seeds": seeds})
-        records = [path for path in (workflow.root / ".snakemake/metadata").rglob("*") if path.is_file()]
-        assert len(records) == 4 * len(seeds)
-        most.append(max(path.stat().st_size for path in records))
+    workflow, most = copied(repository, tmp_path / "repository"), []
+    for count in (2, 40):
+        target = f"out/grouped/runs/parity/lstm-n3/seed{count - 1}/run.json"
+        workflow.run(target, scale="grouped", seeds=[*range(count)])
+        texts = [path.read_text() for path in (workflow.root / ".snakemake/metadata").rglob("*") if path.is_file()]
+        records = [text for text in texts if json.loads(text)["rule"] == "train_parity"]
+        assert len(records) == 4 * count
+        most.append(max(map(len, records)))
     assert most[1] < most[0] + 40
-
-
-def evaluations(workflow):
-    path = workflow.root / "evaluations"
-    return path.stat().st_size if path.exists() else 0
 
 
 def stopped_at(count, workflow, signum, *arguments, **settings):
@@ -266,8 +221,7 @@ def stopped_at(count, workflow, signum, *arguments, **settings):
 
 
 def test_an_interrupted_and_then_killed_invocation_continues_to_the_same_numbers(repository, tmp_path):
-    shutil.copytree(repository.root, tmp_path / "repository")
-    workflow = Workflow(tmp_path / "repository")
+    workflow = copied(repository, tmp_path / "repository")
     long = SETTINGS | {"overrides": {"tasks": {"parity": {"training": {"epochs": 160}}}}}
     run, total = workflow.root / PARITY, 8  # evaluations of an uninterrupted training
 
@@ -297,8 +251,7 @@ def test_an_interrupted_and_then_killed_invocation_continues_to_the_same_numbers
 
 def test_a_run_grows_where_more_epochs_are_asked_for_and_stays_where_fewer_are(repository, tmp_path):
     """With its table. Then Snakemake remembers nothing of it, as of a restored run."""
-    shutil.copytree(repository.root, tmp_path / "repository")
-    workflow = Workflow(tmp_path / "repository")
+    workflow = copied(repository, tmp_path / "repository")
 
     def of(epochs):
         training = {"epochs": epochs, "iterations_per_epoch": 1}

@@ -1,8 +1,8 @@
 """A `conda` command and a channel of its own, so that Snakemake can create the environments of envs/ as they stand.
 
 conda-forge is not asked: lab/channel.py makes a channel of that name on disk with this machine's `python` and `pip`
-under the versions that envs/ ask for, and
-lab/stand_in.py does what Snakemake asks of conda. Every other package is in an environment's pip section.
+under the versions that envs/ ask for, and lab/stand_in.py does what Snakemake asks of conda. Every other package is in
+an environment's pip section.
 """
 
 import importlib.util
@@ -33,24 +33,18 @@ def missing() -> str | None:
     return None
 
 
-class Lab:
-    """The directory of a lab: bin/conda and bin/activate, as in a conda installation, and the channel."""
+def lab_in(root: Path) -> dict[str, str]:
+    """Make a lab in a directory: bin/conda and bin/activate, as in a conda installation, and the channel.
 
-    def __init__(self, root: Path):
-        self.root = root
-        subprocess.run(
-            [sys.executable, HERE / "channel.py", root / "channels/conda-forge", environments.PYTHON, environments.PIP],
-            check=True,
-        )
-        (root / "bin").mkdir(parents=True)
-        (root / "bin/conda").write_text(CALL.format(python=sys.executable, stand_in=HERE / "stand_in.py"))
-        (root / "bin/conda").chmod(0o755)
-        shutil.copy(HERE / "activate", root / "bin/activate")
-
-    def environment(self) -> dict[str, str]:
-        """The variables of a shell in which conda is installed."""
-        variables = {
-            "PATH": f"{self.root}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "CONDA_LAB": str(self.root),
-        }
-        return {key: value for key, value in os.environ.items() if key != "CONDA_PREFIX"} | variables
+    Returns:
+        The variables of a shell in which this conda is installed.
+    """
+    versions = [environments.PYTHON, environments.PIP]
+    subprocess.run([sys.executable, HERE / "channel.py", root / "channels/conda-forge", *versions], check=True)
+    (root / "bin").mkdir(parents=True)
+    (root / "bin/conda").write_text(CALL.format(python=sys.executable, stand_in=HERE / "stand_in.py"))
+    (root / "bin/conda").chmod(0o755)
+    shutil.copy(HERE / "activate", root / "bin/activate")
+    path = f"{root}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    variables = {key: value for key, value in os.environ.items() if key != "CONDA_PREFIX"}
+    return variables | {"PATH": path, "CONDA_LAB": str(root)}

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conda_lab import Lab, missing
-from repository import SETTINGS, copy_repository
+from conda_lab import lab_in, missing
+from repository import SETTINGS, Workflow, copy_repository
 
 from hidden_dynamics.configuration.paths import ENDINGS
 
@@ -46,10 +46,9 @@ def repository(root: Path) -> Path:
     return root
 
 
-def snakemake(root: Path, lab: Lab, *arguments: str) -> None:
-    settings = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in SETTINGS.items()]
-    command = ["snakemake", "--cores", "all", *arguments, "--config", *settings]
-    done = subprocess.run(command, cwd=root, env=lab.environment(), capture_output=True, text=True)
+def snakemake(root: Path, environment: dict[str, str], *arguments: str) -> None:
+    command = Workflow(root).command(*arguments, **SETTINGS)
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-6000:]
 
 
@@ -60,10 +59,10 @@ def journal(root: Path) -> list[dict]:
 @pytest.mark.representative
 def test_a_table_of_no_runs_is_the_same_from_an_environment_of_its_own(tmp_path):
     """The one step of such a table; its environment has no torch, so it is soon made."""
-    lab = Lab(tmp_path / "lab")
+    shell = lab_in(tmp_path / "lab")
     without, with_conda = repository(tmp_path / "without"), repository(tmp_path / "with")
-    snakemake(without, lab, TABLE_OF_NO_RUNS)
-    snakemake(with_conda, lab, "--use-conda", TABLE_OF_NO_RUNS)
+    snakemake(without, shell, TABLE_OF_NO_RUNS)
+    snakemake(with_conda, shell, "--use-conda", TABLE_OF_NO_RUNS)
     made = sorted((without / "out/demo/tables").iterdir())
     assert len(made) == len(ENDINGS["table"])
     for path in made:

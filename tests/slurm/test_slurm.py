@@ -43,13 +43,7 @@ def slurm():
         fcntl.flock(lock, fcntl.LOCK_EX)
         end_what_a_killed_test_left()
         lab = tempfile.mkdtemp(prefix=PREFIX)  # not pytest's, which MariaDB's own user may not enter
-        environment = os.environ | {
-            "SLURM_LAB": lab,
-            "SLURM_LAB_CPUS": "16",  # pretended, as the memory is: jobs that wait for each other need no more than room
-            "SLURM_LAB_MEM": "64000",
-            "SLURM_LAB_REQUEUE": "10",
-            "PATH": os.environ["PATH"] + ":/usr/sbin",
-        }
+        environment = os.environ | {"SLURM_LAB": lab, "PATH": os.environ["PATH"] + ":/usr/sbin"}
         try:
             up = subprocess.run([LAB, "up"], env=environment, capture_output=True, text=True)
             assert up.returncode == 0, up.stdout + up.stderr

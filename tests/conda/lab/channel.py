@@ -43,7 +43,7 @@ def main() -> None:
     about = {"name": "pip", "version": pip, "build": "py_0", "noarch": "python"}
     entry_points = [f"{name} = pip._internal.cli.main:main" for name in ("pip", "pip3")]
     link = {"noarch": {"type": "python", "entry_points": entry_points}, "package_metadata_version": 1}
-    write_package(channel, "noarch", about | {"depends": ["python >=3.9"]}, wheel_files(pip_wheel()), link)
+    write_package(channel, "noarch", about | {"depends": ["python >=3.9"]}, pip_files(), link)
 
 
 def python_files(prefix: Path) -> dict[str, Entry]:
@@ -80,12 +80,8 @@ def with_relative_library(path: Path, prefix: Path) -> bytes:
         return Path(copy).read_bytes()
 
 
-def pip_wheel() -> Path:
+def pip_files() -> dict[str, Entry]:
     (wheel,) = Path(sysconfig.get_path("stdlib"), "ensurepip", "_bundled").glob("pip-*.whl")
-    return wheel
-
-
-def wheel_files(wheel: Path) -> dict[str, Entry]:
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/")]
         return {f"site-packages/{name}": Entry(archive.read(name)) for name in names}

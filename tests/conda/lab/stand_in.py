@@ -7,13 +7,11 @@ CONDA_LAB is the lab's directory, where conda is installed and whose channels/ h
 section is installed by pip, as conda does it.
 """
 
-import argparse
 import asyncio
 import json
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import yaml
@@ -32,14 +30,8 @@ def main() -> None:
             print(json.dumps({"get": {"channel_priority": "strict"}}))
         case ["clean", *_]:
             pass
-        case ["env", "create", *options]:
-            parser = argparse.ArgumentParser()
-            for flag in ("--quiet", "--no-default-packages"):
-                parser.add_argument(flag, action="store_true")
-            parser.add_argument("--file", required=True, type=Path)
-            parser.add_argument("--prefix", required=True, type=Path)
-            given = parser.parse_args(options)
-            create(yaml.safe_load(given.file.read_text(encoding="utf-8")), given.prefix)
+        case ["env", "create", "--quiet", "--no-default-packages", "--file", file, "--prefix", prefix]:
+            create(yaml.safe_load(Path(file).read_text(encoding="utf-8")), Path(prefix))
         case other:
             sys.exit(f"this conda cannot do {' '.join(other)}")
 
@@ -48,8 +40,8 @@ def create(environment: dict, prefix: Path) -> None:
     specifications = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
     requirements = [text for entry in environment["dependencies"] if isinstance(entry, dict) for text in entry["pip"]]
     asyncio.run(install_packages(environment["channels"], specifications, prefix))
-    if requirements:
-        install_requirements(requirements, prefix)
+    command = [prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-input", *requirements]
+    subprocess.run(command, check=True)
 
 
 async def install_packages(channels: list[str], specifications: list[str], prefix: Path) -> None:
@@ -61,14 +53,6 @@ async def install_packages(channels: list[str], specifications: list[str], prefi
         sources, specifications, platforms=["linux-64", "noarch"], virtual_packages=VirtualPackage.detect()
     )
     await install(records, target_prefix=prefix, show_progress=False, cache_dir=LAB / "cache")
-
-
-def install_requirements(requirements: list[str], prefix: Path) -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        listed = Path(directory, "requirements.txt")
-        listed.write_text("\n".join(requirements) + "\n", encoding="utf-8")
-        command = [prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-input", "--requirement", listed]
-        subprocess.run(command, check=True)
 
 
 if __name__ == "__main__":

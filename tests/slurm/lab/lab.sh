@@ -1,26 +1,12 @@
 #!/usr/bin/env bash
 # A real SLURM with one node on the loopback interface, without systemd: munge, MariaDB, slurmdbd, slurmctld, slurmd, and fake GPUs.
 #
-#   lab.sh up | down | status
+#   SLURM_LAB=<where everything lives> lab.sh up | down
 #
-# Needs root, and Debian's slurm-wlm, slurmdbd, mariadb-server and munge. Settings, from the environment:
-#   SLURM_LAB=/tmp/slurm-lab   where everything lives; run/*.pid has the pid of each daemon
-#   SLURM_LAB_PORT=16817       the first of four ports: slurmctld, slurmd, slurmdbd, MariaDB
-#   SLURM_LAB_CPUS=8           CPUs that the node pretends to have
-#   SLURM_LAB_GPUS=2           fake GPUs: device nodes without a driver, four shards each
-#   SLURM_LAB_MEM=             the node's memory in MB; default: nine tenths of what there is
-#   SLURM_LAB_REQUEUE=15       seconds before a requeued job may start again (SLURM's own default is 120)
-#   SLURM_LAB_CGROUP=0         1: memory and devices confined with cgroup v1, so that OUT_OF_MEMORY is real
+# Needs root, and Debian's slurm-wlm, slurmdbd, mariadb-server and munge. run/*.pid has the pid of each daemon.
 set -euo pipefail
-LAB=${SLURM_LAB:-/tmp/slurm-lab}
-PORT=${SLURM_LAB_PORT:-16817}
-CPUS=${SLURM_LAB_CPUS:-8}
-GPUS=${SLURM_LAB_GPUS:-2}
-MEM=${SLURM_LAB_MEM:-$(($(awk '/MemTotal/{print $2}' /proc/meminfo) / 1024 * 9 / 10))}
-REQUEUE=${SLURM_LAB_REQUEUE:-15}
-CGROUP=${SLURM_LAB_CGROUP:-0}
+LAB=$SLURM_LAB
 HERE=$(cd "$(dirname "$0")" && pwd)
-HOST=$(hostname -s)
 # The executor's job step drops every SLURM_* variable, SLURM_CONF too: the configuration must be found at its usual place.
 PLACE=/etc/slurm
 CONFIGURATION="slurm.conf gres.conf cgroup.conf"
@@ -44,7 +30,7 @@ start() { # start NAME ARGUMENTS...: a daemon in the foreground, in a session of
 
 up() {
     for file in $CONFIGURATION; do
-        if [ -e "$PLACE/$file" ] && [ "$(readlink "$PLACE/$file")" != "$LAB/etc/$file" ]; then
+        if [ -e "$PLACE/$file" ]; then
             echo "$PLACE/$file is there already: this machine has a SLURM, or another lab is up" >&2
             exit 3
         fi
@@ -64,11 +50,10 @@ up() {
     wait_for 30 slurmctld scontrol ping
     start slurmd -D
     wait_for 30 "an idle node" sh -c "sinfo -h -N -o %T | grep -qx idle"
-    sinfo -o '%P %a %l %D %T %c %m %G'
 }
 
 munge_up() {
-    [ -s "$LAB/munge/munge.key" ] || (umask 077 && head -c 1024 /dev/urandom >"$LAB/munge/munge.key")
+    (umask 077 && head -c 1024 /dev/urandom >"$LAB/munge/munge.key")
     # --force: munged refuses a socket below a directory that everybody can write to, such as /tmp.
     start munged --foreground --force --key-file="$LAB/munge/munge.key" --socket="$LAB/munge/munge.socket" \
         --pid-file="$LAB/munge/munged.pid" --log-file="$LAB/log/munged.log" --seed-file="$LAB/munge/munge.seed"
@@ -77,41 +62,31 @@ munge_up() {
 
 database_up() {
     local socket=$LAB/mysql/mysql.sock
-    if [ ! -d "$LAB/mysql/mysql" ]; then
-        chown mysql "$LAB/mysql"
-        mariadb-install-db --no-defaults --datadir="$LAB/mysql" --user=mysql --skip-test-db \
-            --auth-root-authentication-method=normal >"$LAB/log/mariadb-install.out" 2>&1 ||
-            { cat "$LAB/log/mariadb-install.out" >&2 && return 1; }
-    fi
-    start mariadbd --no-defaults --user=mysql --datadir="$LAB/mysql" --bind-address=127.0.0.1 --port=$((PORT + 3)) \
+    chown mysql "$LAB/mysql"
+    mariadb-install-db --no-defaults --datadir="$LAB/mysql" --user=mysql --skip-test-db \
+        --auth-root-authentication-method=normal >"$LAB/log/mariadb-install.out" 2>&1 ||
+        { cat "$LAB/log/mariadb-install.out" >&2 && return 1; }
+    start mariadbd --no-defaults --user=mysql --datadir="$LAB/mysql" --bind-address=127.0.0.1 --port=16820 \
         --socket="$socket" --pid-file="$LAB/mysql/mariadbd.pid" --innodb-buffer-pool-size=64M \
         --innodb-log-file-size=16M --innodb-lock-wait-timeout=900 --skip-log-bin
     wait_for 30 mariadbd mariadb-admin --no-defaults -uroot -S "$socket" ping
     mariadb --no-defaults -uroot -S "$socket" <<SQL
-CREATE DATABASE IF NOT EXISTS slurm_acct_db;
-CREATE USER IF NOT EXISTS 'slurm'@'127.0.0.1' IDENTIFIED BY 'slurm';
-CREATE USER IF NOT EXISTS 'slurm'@'localhost' IDENTIFIED BY 'slurm';
+CREATE DATABASE slurm_acct_db;
+CREATE USER 'slurm'@'127.0.0.1' IDENTIFIED BY 'slurm';
+CREATE USER 'slurm'@'localhost' IDENTIFIED BY 'slurm';
 GRANT ALL ON slurm_acct_db.* TO 'slurm'@'127.0.0.1';
 GRANT ALL ON slurm_acct_db.* TO 'slurm'@'localhost';
 SQL
 }
 
 configure() {
-    for gpu in $(seq 0 $((GPUS - 1))); do # slurmd wants device nodes, and counts plain files without handing them out
-        [ -c "$LAB/gpu/nvidia$gpu" ] || mknod -m 666 "$LAB/gpu/nvidia$gpu" c 195 "$gpu"
+    for gpu in 0 1; do # slurmd wants device nodes, and counts plain files without handing them out
+        mknod -m 666 "$LAB/gpu/nvidia$gpu" c 195 "$gpu"
     done
     for file in $CONFIGURATION slurmdbd.conf; do
-        sed -e "s|@LAB@|$LAB|g; s|@HOST@|$HOST|g; s|@CPUS@|$CPUS|g; s|@MEM@|$MEM|g; s|@GPUS@|$GPUS|g" \
-            -e "s|@LASTGPU@|$((GPUS - 1))|g; s|@SHARDS@|$((GPUS * 4))|g; s|@REQUEUE@|$REQUEUE|g" \
-            -e "s|@CTLD@|$PORT|g; s|@SLURMD@|$((PORT + 1))|g; s|@DBD@|$((PORT + 2))|g; s|@SQL@|$((PORT + 3))|g" \
-            "$HERE/$file.in" >"$LAB/etc/$file"
+        sed -e "s|@LAB@|$LAB|g; s|@HOST@|$(hostname -s)|g" "$HERE/$file.in" >"$LAB/etc/$file"
     done
     chmod 600 "$LAB/etc/slurmdbd.conf"
-    if [ "$CGROUP" = 1 ]; then
-        sed -i 's|^ProctrackType=.*|ProctrackType=proctrack/cgroup|; s|^TaskPlugin=.*|TaskPlugin=task/cgroup|' "$LAB/etc/slurm.conf"
-        sed -i '/^JobAcctGatherParams=/d' "$LAB/etc/slurm.conf"
-        sed -i 's|^Constrain\(RAMSpace\|Devices\)=.*|Constrain\1=yes|' "$LAB/etc/cgroup.conf"
-    fi
     for file in $CONFIGURATION; do ln -sfn "$LAB/etc/$file" "$PLACE/$file"; done
 }
 
@@ -146,18 +121,4 @@ down() {
     done
 }
 
-status() {
-    for name in munged mariadbd slurmdbd slurmctld slurmd; do
-        pid=$(cat "$LAB/run/$name.pid" 2>/dev/null || echo 0)
-        echo "$name $pid $(is_ours "$name" "$pid" && echo up || echo down)"
-    done
-    sinfo
-}
-
-case ${1:-} in
-    up | down | status) "$1" ;;
-    *)
-        echo "usage: $0 up|down|status" >&2
-        exit 2
-        ;;
-esac
+"$1"
