@@ -8,7 +8,6 @@ import pytest
 from conftest import ROOT, refused
 
 from hidden_dynamics.configuration import equal_code
-from hidden_dynamics.configuration.equal_code import Equal, equals_of
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.publication.restoring import Publication
 from hidden_dynamics.results.run_files import disagreement
@@ -30,32 +29,22 @@ def test_published_runs_are_of_the_code_that_is_here():
     assert (lost, count) == (LOST, PUBLISHED)
 
 
+HEADER = ",".join(equal_code.Equal._fields)
+equals_of = equal_code.equals_of.__wrapped__  # nothing is kept
+
+
 @pytest.fixture
 def listed(tmp_path, monkeypatch):
-    """Writes another equal_code.csv, as text."""
-    path = tmp_path / "equal_code.csv"
-    monkeypatch.setattr(equal_code, "PATH", path)
-
-    def forget():
-        equal_code.all_equal.cache_clear()
-        equal_code.equals_of.cache_clear()
-
-    def write(text):
-        path.write_text(text)
-        forget()
-        return path
-
-    forget()
-    yield write
-    forget()
-
-
-HEADER = ",".join(Equal._fields)
+    """The path of another equal_code.csv, which is not there yet; it is read whenever it is asked for."""
+    monkeypatch.setattr(equal_code, "PATH", tmp_path / "equal_code.csv")
+    monkeypatch.setattr(equal_code, "all_equal", equal_code.all_equal.__wrapped__)
+    return equal_code.PATH
 
 
 def test_code_is_equal_over_several_steps(listed):
     assert equals_of("c") == {"c"}  # without a list
-    listed(f"{HEADER}\na,b,1,2,mnist/lstm,x\nb,c,2,3,mnist/lstm,x\nb,d,2,4,mnist/lstm,\nc,b,3,5,mnist/lstm,x\n")
+    lines = "a,b,1,2,mnist/lstm,x\nb,c,2,3,mnist/lstm,x\nb,d,2,4,mnist/lstm,\nc,b,3,5,mnist/lstm,x\n"
+    listed.write_text(f"{HEADER}\n{lines}")
     assert equals_of("c") == {"a", "b", "c"}
     assert equals_of("d") == {"a", "b", "c", "d"}
     assert equals_of("e") == {"e"}
@@ -63,8 +52,8 @@ def test_code_is_equal_over_several_steps(listed):
 
 @pytest.mark.parametrize("text", ["", "old,new\na,b\n", f"{HEADER}\na,b\n", f"{HEADER}\na,b,1,2,x,y,z\n"])
 def test_a_damaged_list_is_refused_by_its_name(listed, text):
-    path = listed(text)
-    with refused(file=path):
+    listed.write_text(text)
+    with refused(file=listed):
         equals_of("a")
 
 

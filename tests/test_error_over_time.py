@@ -1,7 +1,6 @@
 """Errors over time: they are the means that they claim to be, over row numbers they are the paper's."""
 
 from collections import defaultdict
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,40 +11,33 @@ from hypothesis import strategies as st
 from hidden_dynamics.artifacts.kinds.error_over_time import bins_for, blocks, errors_of, observed
 from hidden_dynamics.results.seeds import mean_band
 
-MODELS = ("gru_ode_bayes", "augmented_gru_ode_bayes", "ace_gru_ode_bayes")
+FIGURE, MODELS = "acenode_figure5", ("gru_ode_bayes", "augmented_gru_ode_bayes", "ace_gru_ode_bayes")
 HOURLY = {
     "acenode_figure6": ("latent_ode", "augmented_latent_ode", "ace_latent_ode"),
     "acenode_figure7": ("fc_ace_latent_ode", "fixed_ace_latent_ode", "ace_latent_ode"),
 }
 
 
-@pytest.fixture
-def made(tmp_path):
-    return partial(FigureRuns, tmp_path, "acenode_figure5")
-
-
-def observed_errors(arrays):
-    """(time, squared error) of each observed entry, entry by entry."""
-    for row, time in enumerate(arrays["time"]):
-        for feature in range(arrays["value"].shape[1]):
-            if arrays["mask"][row, feature]:
-                yield float(time), (float(arrays["value"][row, feature]) - float(arrays["mean"][row, feature])) ** 2
+def squared_errors(arrays):
+    """Of every entry, observed or not."""
+    return (arrays["value"].astype(float) - arrays["mean"]) ** 2
 
 
 @pytest.mark.parametrize(("variants", "share"), [("published", 0.14), ("released", 0.0)])
-def test_a_point_is_the_mean_over_the_entries_of_its_bin_and_over_seeds(made, variants, share):
+def test_a_point_is_the_mean_over_the_entries_of_its_bin_and_over_seeds(tmp_path, variants, share):
     """Of seeds that share series the band is corrected, and the notes say so."""
-    runs = made(seeds=[0, 1, 2], variants={"default": variants})
+    runs = FigureRuns(tmp_path, FIGURE, seeds=[0, 1, 2], variants={"default": variants})
     figure = runs.draw()
     edges, _ = bins_for(list(runs.answers.values()))
     assert len(edges) > 3
     for model in MODELS:
         by_seed, times = [], defaultdict(list)
         for seed in (0, 1, 2):
-            errors = defaultdict(list)
-            for time, error in observed_errors(runs.answers[model, seed]):
+            arrays, errors = runs.answers[model, seed], defaultdict(list)
+            for row, feature in np.argwhere(arrays["mask"]):
+                time = float(arrays["time"][row])
                 place = max(i for i in range(len(edges) - 1) if i == 0 or edges[i] <= time)
-                errors[place].append(error)
+                errors[place].append(squared_errors(arrays)[row, feature])
                 times[place].append(time)
             by_seed.append([np.mean(errors[place]) for place in range(len(edges) - 1)])
         x, y = line(panels_of(figure)[0], f"curve {model}")
@@ -70,19 +62,13 @@ def test_a_point_is_the_mean_of_what_was_observed_in_an_hour_in_thousandths(tmp_
     assert "10⁻³" in ax.get_ylabel() and 0 < ax.get_ylim()[0] < ax.get_ylim()[1]
 
 
-def test_over_row_numbers_the_first_seed_is_as_the_released_script_draws_it(made):
-    runs = made()
+def test_over_row_numbers_the_first_seed_is_as_the_released_script_draws_it(tmp_path):
+    runs = FigureRuns(tmp_path, FIGURE)
     below = panels_of(runs.draw())[1]
     for model in MODELS:
         arrays = runs.answers[model, 0]
-        expected = []
-        for first in range(0, len(arrays["id"]) // 4 * 4, 4):
-            total = 0.0
-            for row in range(first, first + 4):
-                for feature in range(2):
-                    error = float(arrays["value"][row, feature]) - float(arrays["mean"][row, feature])
-                    total += arrays["mask"][row, feature] * error**2
-            expected.append(total / 8)
+        errors = np.where(arrays["mask"], squared_errors(arrays), 0)
+        expected = [errors[first : first + 4].sum() / 8 for first in range(0, len(errors) // 4 * 4, 4)]
         x, y = line(below, f"curve {model}")
         np.testing.assert_allclose(y, expected)
         assert x.tolist() == [4 * block for block in range(len(expected))]
@@ -105,9 +91,9 @@ def test_bins_have_all_observed_targets_and_none_is_empty(rows, different_times,
     assert len(blocks(arrays)[0]) == rows // 4
 
 
-def test_models_of_unequal_numbers_of_runs_are_told_apart(made):
+def test_models_of_unequal_numbers_of_runs_are_told_apart(tmp_path):
     lost = {("gru_ode_bayes", 0): {"diverged_at": 7}}
-    figure = made(seeds=[0, 1, 2], about=lost, answers={("ace_gru_ode_bayes", 0): {}}).draw()
+    figure = FigureRuns(tmp_path, FIGURE, seeds=[0, 1, 2], about=lost, answers={("ace_gru_ode_bayes", 0): {}}).draw()
     above, below = panels_of(figure)
     assert len(with_gid(above, "seed gru_ode_bayes")) == 2 and not with_gid(above, "band gru_ode_bayes")
     assert with_gid(above, "band augmented_gru_ode_bayes") and not with_gid(below, "curve gru_ode_bayes")

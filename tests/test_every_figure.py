@@ -18,13 +18,7 @@ MAPS, GRID = "acenode_figure4", "momentumrnn_figure7"
 RUNLESS = ("momentumrnn_figure8", "momentumrnn_jacobian")
 FIGURES = (*LINES, MAPS, GRID, *(f"momentumrnn_figure{number}" for number in (2, 4, 5, 10, 11)), *RUNLESS)
 APPROVED = (*LINES[1:], MAPS, GRID, "momentumrnn_figure2", "momentumrnn_jacobian")  # at scale paper
-OWN_TESTS = {"forest"}
 OF_MODELS = tuple(name for name in FIGURES if name not in (MAPS, GRID, *RUNLESS))
-
-
-@pytest.fixture
-def made(tmp_path):
-    return lambda name, *scale, **changes: FigureRuns(tmp_path, name, *scale, **changes)
 
 
 def first_model(name):
@@ -34,13 +28,13 @@ def first_model(name):
 def test_every_kind_of_figure_is_asked(configured):
     names = configured().artifacts
     kinds = {artifact_at("demo", name).settings.kind for name in names if artifact_at("demo", name).form == "figure"}
-    assert kinds - OWN_TESTS == {artifact_at("demo", name).settings.kind for name in FIGURES}
+    assert kinds == {artifact_at("demo", name).settings.kind for name in FIGURES} | {"forest"}  # of test_forest.py
 
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_has_what_is_drawn_as_data_few_notes_and_no_text_over_another(made, name, scale):
-    figure = made(name, scale).draw()
+def test_a_figure_has_what_is_drawn_as_data_few_notes_and_no_text_over_another(tmp_path, name, scale):
+    figure = FigureRuns(tmp_path, name, scale).draw()
     if scale == "paper" and name in APPROVED:
         approved(f"{name}_{scale}.txt", face(figure))
     assert 0 < len(figure.data) <= 20_000 and len(figure.notes) <= 5 and not figure.instead
@@ -55,8 +49,8 @@ def test_a_figure_has_what_is_drawn_as_data_few_notes_and_no_text_over_another(m
         *((name, FAILED, "failed") for name in (LINES[0], "momentumrnn_figure2")),  # others say it as these
     ],
 )
-def test_a_run_that_diverged_or_failed_is_named_and_its_name_fits(made, name, end, how):
-    figure = made(name, about={(first_model(name), 0): end}).draw()
+def test_a_run_that_diverged_or_failed_is_named_and_its_name_fits(tmp_path, name, end, how):
+    figure = FigureRuns(tmp_path, name, about={(first_model(name), 0): end}).draw()
     assert f"{how.capitalize()}: " in words(figure)
     if name != "momentumrnn_figure2":
         assert sum(how in entry for entry in legend(figure)) == 1
@@ -64,9 +58,9 @@ def test_a_run_that_diverged_or_failed_is_named_and_its_name_fits(made, name, en
 
 
 @pytest.mark.parametrize("name", OF_MODELS)
-def test_with_nothing_to_draw_there_is_no_picture(made, name, tmp_path):
+def test_with_nothing_to_draw_there_is_no_picture(tmp_path, name):
     keys = [(run.model, run.seed) for run in artifact_at("demo", name).runs]
-    runs = made(name, answers=dict.fromkeys(keys, [] if name == "momentumrnn_figure2" else {}))
+    runs = FigureRuns(tmp_path, name, answers=dict.fromkeys(keys, [] if name == "momentumrnn_figure2" else {}))
     with patch.object(curves, "curves_of", lambda *_: []):
         figure = runs.draw()
     save(figure, tmp_path / "figure")
@@ -74,8 +68,8 @@ def test_with_nothing_to_draw_there_is_no_picture(made, name, tmp_path):
     assert not (tmp_path / "figure.png").read_bytes() and not (tmp_path / "figure.pdf").read_bytes()
 
 
-def test_a_map_that_is_missing_is_named(made):
-    runs = made(MAPS)
+def test_a_map_that_is_missing_is_named(tmp_path):
+    runs = FigureRuns(tmp_path, MAPS)
     path = runs.root / runs.artifact.inputs()["maps"]
     path.unlink()
     with refused("snakemake", file=path):
@@ -84,8 +78,8 @@ def test_a_map_that_is_missing_is_named(made):
 
 @pytest.mark.parametrize("name", LINES)
 @pytest.mark.parametrize(("seeds", "bands", "own"), [(1, 0, 0), (2, 0, 2), (3, 1, 0)])
-def test_a_model_has_a_mean_with_a_band_of_three_seeds_or_the_lines_of_two(made, name, seeds, bands, own):
-    runs = made(name, seeds=list(range(seeds)))
+def test_a_model_has_a_mean_with_a_band_of_three_seeds_or_the_lines_of_two(tmp_path, name, seeds, bands, own):
+    runs = FigureRuns(tmp_path, name, seeds=list(range(seeds)))
     figure, model = runs.draw(), first_model(name)
     ax = panels_of(figure)[0]
     (mean,) = with_gid(ax, f"curve {model}")
@@ -98,13 +92,13 @@ def test_a_model_has_a_mean_with_a_band_of_three_seeds_or_the_lines_of_two(made,
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_baselines_are_dashed_lines_that_stretch_no_axis_upwards(made, name):
+def test_baselines_are_dashed_lines_that_stretch_no_axis_upwards(tmp_path, name):
     """Of classical ones the best is drawn."""
     artifact = artifact_at("demo", name)
     metrics = artifact.chosen_metrics() or ["train_loss"]
     scores, factor = {"last value": 1e-6, "best constant": 90.0}, artifact.configuration.metrics[metrics[0]].factor
     about = {(run.model, run.seed): {"naive": {metrics[0]: scores}} for run in artifact.runs}
-    before, runs = made(name).draw(), made(name, about=about)
+    before, runs = FigureRuns(tmp_path, name).draw(), FigureRuns(tmp_path, name, about=about)
     classical = {metrics[0]: {"ridge": 1e-7, "trees": 2e-7}}
     evidence = runs.evidence()
     figure = artifact.draw(replace(evidence, runs=[replace(run, classical=classical) for run in evidence.runs]))

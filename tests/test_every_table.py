@@ -40,12 +40,6 @@ def evidence_at(artifact, root, ends=None, change=lambda row: row):
         measured = dict.fromkeys(("test_accuracy", "validation_accuracy", "test_loss"), 0.9 + 0.05 * run.seed)
         return {"evaluations": [{"iteration": 10, "epoch": 1.0, **measured}]} | ends.get((run.model, run.seed), {})
 
-    def feature(row):
-        end = ends.get((row.model, row.seed))
-        if end is None:
-            return row
-        return row.model_copy(update={"status": end.get("status", "diverged"), "silhouette": None})
-
     ends, configuration, runs, measured = ends or {}, artifact.configuration, [], {}
     if artifact.summarised:
         runs = [change(run_record(configuration, run, root, **about(run))) for run in artifact.case_runs]
@@ -54,7 +48,11 @@ def evidence_at(artifact, root, ends=None, change=lambda row: row):
     if artifact.measured == "costs":
         measured["costs"] = [change(row) for row in costs_of(artifact)]
     if artifact.measured == "features":
-        measured["features"] = [change(feature(row)) for row in features_of(artifact)]
+        measured["features"] = []
+        for row in features_of(artifact):
+            end = ends.get((row.model, row.seed))
+            lost = end and {"status": end.get("status", "diverged"), "silhouette": None}
+            measured["features"].append(change(row.model_copy(update=lost)))
     return evidence_of(artifact, runs=runs, **measured)
 
 
@@ -84,13 +82,9 @@ def test_a_table_has_few_notes_and_short_heads(configured, scale, tmp_path):
             table = table_of(artifact, tmp_path)
             assert table.notes[0] == READING and len(table.notes) <= MOST_NOTES, name
             assert all(len(head) <= LONGEST_HEAD for _, head in table.frame.columns), name
-
-
-@pytest.mark.parametrize("name", ["acenode_table2", "acenode_table7"])
-def test_notes_are_shorter_than_the_table(configured, name, tmp_path):
-    table = table_of(artifact_named(configured(scale="evening", seeds=[0, 1, 2]), name), tmp_path)
-    texts = [text for column in table.frame for text in (*column, *table.frame[column])]
-    assert sum(map(len, table.notes)) < sum(map(len, texts))
+            if scale == "evening" and name in ("acenode_table2", "acenode_table7"):
+                texts = [text for column in table.frame for text in (*column, *table.frame[column])]
+                assert sum(map(len, table.notes)) < sum(map(len, texts)), "notes are shorter than the table"
 
 
 @every

@@ -39,8 +39,8 @@ def prepared(dataset: str, settings: str) -> dict[str, np.ndarray]:
     return module.prepare(Path("nowhere"), json.loads(settings))
 
 
-def made(run: Run):
-    return build(run, prepared(run.spec["dataset"], json.dumps(run.spec["data"])), CPU)
+def made(run: Run, device: torch.device = CPU):
+    return build(run, prepared(run.spec["dataset"], json.dumps(run.spec["data"])), device)
 
 
 def with_settings(run: Run, settings: dict) -> Run:

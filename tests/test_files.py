@@ -55,25 +55,22 @@ def test_permissions_follow_the_umask(tmp_path, umask, mode):
     assert (tmp_path / "file").stat().st_mode & 0o777 == mode
 
 
-@pytest.mark.parametrize(("result", "code"), [(None, 0), (0, 0), (3, 3), (130, 130)])
-def test_the_exit_code_is_what_main_returns(ended, result, code):
-    assert ended(lambda: result) == (code, "", "")
-
-
 @pytest.mark.parametrize(
-    ("error", "message"),
+    ("end", "code", "message"),
     [
-        (UserError("config.yaml: scale: wrong"), "error: config.yaml: scale: wrong\n"),
+        *((result, result or 0, "") for result in (None, 0, 3, 130)),
+        (UserError("config.yaml: scale: wrong"), 1, "error: config.yaml: scale: wrong\n"),
         (
             OSError(28, "No space left on device", "/some/file"),
+            1,
             "error: No space left on device (/some/file). Check that the disk has room and can be written.\n",
         ),
-        (FileNotFoundError(2, "No such file or directory", "a.csv"), "error: No such file or directory (a.csv).\n"),
-        (OSError("odd"), "error: odd.\n"),
+        (FileNotFoundError(2, "No such file or directory", "a.csv"), 1, "error: No such file or directory (a.csv).\n"),
+        (OSError("odd"), 1, "error: odd.\n"),
     ],
 )
-def test_what_a_user_can_mend_becomes_one_line_and_exit_code_1(ended, error, message):
-    assert ended(Mock(side_effect=error)) == (1, "", message)
+def test_the_exit_code_is_what_main_returns_or_1_with_a_line_on_what_a_user_can_mend(ended, end, code, message):
+    assert ended(Mock(side_effect=[end])) == (code, "", message)
 
 
 def test_a_mistake_of_ours_keeps_its_traceback():

@@ -17,30 +17,26 @@ from hidden_dynamics.results.run_files import RunFiles, is_finished
 LONG, SHORT = 6, 4
 
 
-def configured_for(configured, task, epochs):
+def asked(configured, task, epochs):
+    """A configuration with so many epochs, and the first of its runs: it trains alike whatever the model."""
     overrides = {"tasks": {task: {"training": {"epochs": epochs}}}}
-    return configured(scale="paper", only=[task], seeds=[0], overrides=overrides)
-
-
-def run_of(configuration):
-    """The first one; it trains alike whatever the model."""
-    return all_runs(configuration)[0]
+    configuration = configured(scale="paper", only=[task], seeds=[0], overrides=overrides)
+    return configuration, all_runs(configuration)[0]
 
 
 @pytest.fixture
 def both(configured, tmp_path):
-    """Makes a run of the task with these values of its evaluations, and the same asked for fewer epochs; with options
+    """Makes a run of the task with these values of its evaluations, and the same asked for SHORT epochs; with options
     of `make_run` for the long one. It gives the short run's configuration, and the short run."""
 
-    def made(task, values, epochs, **about):
-        whole, part = (configured_for(configured, task, number) for number in (len(values), epochs))
-        run = run_of(whole)
+    def made(task, values, **about):
+        (whole, run), (part, shorter) = (asked(configured, task, number) for number in (len(values), SHORT))
         evaluations = evaluations_of(run, values)
         for place, extra in about.pop("tested", {}).items():
             evaluations[place] |= extra
         make_run(tmp_path, whole, run, evaluations, code=code_of(run), **about)
-        assert run_of(part).identity == run.identity
-        return part, run_of(part)
+        assert shorter.identity == run.identity
+        return part, shorter
 
     return made
 
@@ -50,8 +46,7 @@ def test_the_first_epochs_of_a_run_are_those_of_a_shorter_one(configured, tmp_pa
     norms, losses = np.float32(np.random.default_rng(0).random((LONG * EVERY, 4))), np.linspace(2, 1, LONG * EVERY)
     files, root = [], tmp_path_factory.mktemp("runs")
     for number in (LONG, epochs):
-        configuration = configured_for(configured, "pmnist_gradients", number)
-        run = run_of(configuration)
+        configuration, run = asked(configured, "pmnist_gradients", number)
         recorded = norms[: -(-number * EVERY // run.spec["training"]["record_gradients"])]
         about = {"losses": losses[: number * EVERY], "clock": range(1, number + 1), "seconds": number}
         evaluations = evaluations_of(run, values[:number])
@@ -70,16 +65,16 @@ def test_the_first_epochs_of_a_run_are_those_of_a_shorter_one(configured, tmp_pa
 
 def test_a_run_that_is_longer_is_finished_and_one_that_is_shorter_is_not(configured, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    lengths = [configured_for(configured, "pmnist", epochs) for epochs in (SHORT - 1, SHORT, LONG)]
-    run = run_of(lengths[1])
-    make_run(tmp_path, lengths[1], run, evaluations_of(run, [0.5] * SHORT), weights={}, code=code_of(run))
-    assert [is_finished(configuration, run_of(configuration)) for configuration in lengths] == [True, True, False]
+    lengths = [asked(configured, "pmnist", epochs) for epochs in (SHORT - 1, SHORT, LONG)]
+    configuration, run = lengths[1]
+    make_run(tmp_path, configuration, run, evaluations_of(run, [0.5] * SHORT), weights={}, code=code_of(run))
+    assert [is_finished(*each) for each in lengths] == [True, True, False]
 
 
 @pytest.mark.parametrize(("diverged_at", "status"), [(55, "finished"), (45, "finished"), (25, "diverged")])
 def test_a_run_that_diverged_later_had_not_diverged(both, tmp_path, diverged_at, status):
     values = [0.1, 0.3, 0.2, 0.25, 0.9][: diverged_at // EVERY] + [0.0] * (LONG - min(5, diverged_at // EVERY))
-    configuration, run = both("pmnist", values, SHORT)
+    configuration, run = both("pmnist", values)
     whole = evaluations_of(run, values)[: diverged_at // EVERY]
     record = json.loads((tmp_path / run.directory / "run.json").read_text())
     make_run(tmp_path, configuration, run, whole, diverged_at=diverged_at, spec=record["spec"])
@@ -89,27 +84,23 @@ def test_a_run_that_diverged_later_had_not_diverged(both, tmp_path, diverged_at,
 
 def test_a_test_at_weights_that_are_gone_is_not_made_up(both, tmp_path):
     """Mortality is tested once, with the weights of the best validation."""
-    late = {"values": [0.5, 0.6, 0.55, 0.5, 0.7, 0.6], "tested": {4: {"test_auc": 0.8}}}
-    configuration, run = both("physionet", **late, epochs=SHORT)
+    configuration, run = both("physionet", [0.5, 0.6, 0.55, 0.5, 0.7, 0.6], tested={4: {"test_auc": 0.8}})
     path = tmp_path / run.directory / "run.json"
     with refused(str(LONG), file=path, key="training.epochs"):
         RunRecord.read(configuration, run, tmp_path)
-    early = {"values": [0.5, 0.7, 0.55, 0.5, 0.6, 0.6], "tested": {1: {"test_auc": 0.8}}}
-    configuration, run = both("physionet", **early, epochs=SHORT)
-    record = RunRecord.read(configuration, run, tmp_path)
-    assert record.metrics["test_auc"] == 0.8
+    configuration, run = both("physionet", [0.5, 0.7, 0.55, 0.5, 0.6, 0.6], tested={1: {"test_auc": 0.8}})
+    assert RunRecord.read(configuration, run, tmp_path).metrics["test_auc"] == 0.8
     RunFiles(tmp_path / run.directory, SHORT).check_weights()
 
 
 def test_weights_of_a_later_epoch_are_not_taken_for_these(both, tmp_path):
-    configuration, run = both("pmnist", [0.1, 0.9, 0.2, 0.25, 0.3, 0.8], SHORT)
+    configuration, run = both("pmnist", [0.1, 0.9, 0.2, 0.25, 0.3, 0.8])
     with refused(file=tmp_path / run.directory / "run.json", key="training.epochs"):
         RunFiles(tmp_path / run.directory, SHORT).check_weights()
 
 
 def test_the_first_part_of_the_papers_training_deviates_in_its_numbers_and_not_in_its_course(configured, tmp_path):
-    configuration = configured_for(configured, "pmnist", 13)
-    run = run_of(configuration)
+    configuration, run = asked(configured, "pmnist", 13)
     files = make_run(tmp_path, configuration, run, evaluations_of(run, [0.5] * 13))
     record = RunRecord.of(configuration, run, files.record(), files)
     assert first_part(configuration, "pmnist") == "after 13 of 150 epochs"
@@ -122,9 +113,9 @@ def test_the_first_part_of_the_papers_training_deviates_in_its_numbers_and_not_i
 def test_the_first_epochs_of_a_run_whose_test_failed_failed_theirs(both, tmp_path):
     failure = {"cause": "step size underflow", "time": 1.0, "step": 1, "during": "test"}
     values = [0.5, 0.7, 0.55, 0.5, 0.6, 0.6]
-    configuration, run = both("physionet", values, SHORT, failure=failure, diverged_at=LONG * EVERY)
+    configuration, run = both("physionet", values, failure=failure, diverged_at=LONG * EVERY)
     record = RunFiles(tmp_path / run.directory, SHORT).record()
     assert (record["status"], record["failure"]) == ("diverged", failure)
-    configuration, run = both("physionet", [*values[:4], 0.9, 0.6], SHORT, failure=failure, diverged_at=LONG * EVERY)
+    configuration, run = both("physionet", [*values[:4], 0.9, 0.6], failure=failure, diverged_at=LONG * EVERY)
     with refused(file=tmp_path / run.directory / "run.json", key="training.epochs"):
         RunRecord.read(configuration, run, tmp_path)

@@ -1,6 +1,5 @@
 """Classical baselines: what is fitted is what it says, and a test part changes nothing of it."""
 
-import json
 from dataclasses import replace
 
 import fit_floors
@@ -9,10 +8,10 @@ import pytest
 import torch
 from conftest import ROOT
 from sklearn.linear_model import Ridge
-from test_every_task import CONFIGURATION, RUNS, made, prepared, with_settings
+from test_every_task import CONFIGURATION, RUNS, made, with_settings
+from workplaces import Workplace
 
-from hidden_dynamics.configuration.loading import load
-from hidden_dynamics.data import prepared as stored
+from hidden_dynamics.data import prepared
 from hidden_dynamics.floors import COLUMNS, FLOORS, activities, code_of, fitted, patients, runs_of, text
 from hidden_dynamics.floors.images import Nearest
 from hidden_dynamics.floors.ridge import Products, ridge
@@ -171,17 +170,15 @@ class WithFloors(Sums):
 
 def test_a_file_has_a_row_for_each_metric_that_is_a_number(ended, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT / "tests")  # where the classes above are
-    data = {"directory": str(tmp_path / "data"), "mirror": None, "copies": {}}
-    settings = {"scale": "demo", "results": str(tmp_path / "results"), "data": data}
-    settings = json.loads(json.dumps(CONFIGURATION.settings.given() | settings))
-    configuration, run = load(settings), RUNS["ushcn"]
-    path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
-    stored.save(path, prepared(run.spec["dataset"], json.dumps(run.spec["data"])), {"dataset": run.spec["dataset"]})
+    run = RUNS["ushcn"]
+    workplace = Workplace(tmp_path, "ushcn", run.sized_model)
+    settings, paths = workplace.settings("results"), workplace.configuration("results").paths
     assert ended(fit_floors.main, "--task", "ushcn", settings=settings).code == 0
-    file = configuration.paths.measured("floors", "ushcn")
+    file = paths.measured("floors", "ushcn")
     rows = read_rows(file)
     assert tuple(rows[0]) == COLUMNS and {row["seed"] for row in rows} == {"0", "1"}
-    assert {row["data_digest"] for row in rows} == {stored.load(path).digest}
+    data = prepared.load(paths.prepared(run.spec["dataset"], run.spec["data"]))
+    assert {row["data_digest"] for row in rows} == {data.digest}
     assert ended(fit_floors.main, "--task", "ushcn", settings=settings).code == 0
     assert [row | {"seconds": ""} for row in read_rows(file)] == [row | {"seconds": ""} for row in rows]
     for own, expected in (("Sums", []), ("WithFloors", [("a rule", "test_loss", "0.5")])):

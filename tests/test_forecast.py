@@ -1,8 +1,6 @@
 """The forecast: costs held to the real training's counts, sums by hand, what is refused."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import count
 
@@ -11,7 +9,7 @@ import forecast as step
 import numpy as np
 import pytest
 import torch
-from conftest import ROOT, refused
+from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from made import change_record, make_run
@@ -19,7 +17,6 @@ from made import change_record, make_run
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, code_of, find, runs_on
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements import forecast_measurement
 from hidden_dynamics.measurements.calibration import Calibration, Cost, chosen, read
 from hidden_dynamics.measurements.forecast import Machine, as_markdown, forecast, taken
@@ -218,31 +215,21 @@ def test_a_calibration_that_cannot_be_used_is_refused(configured, tmp_path):
 
 def test_what_is_wrong_in_the_settings_is_named_and_what_is_right_changes_no_run(configured):
     for wrong in ({"gpus": 0}, {"seconds": 1}, {"artifacts": []}):
-        with pytest.raises(UserError) as error:
+        with refused("config.yaml: forecast"):
             configured(forecast=wrong)
-        assert error.value.key.startswith("forecast")
     with refused("momentumrnn_table99", key="forecast.artifacts"):
         runs_by_artifact(configured(forecast={"artifacts": ["momentumrnn_table99"]}))
     changed = configured(forecast={"gpus": 8, "artifacts": ["momentumrnn_table1"]})
     assert [run.identity for run in all_runs(changed)] == [run.identity for run in all_runs(configured())]
 
 
-def test_the_step_prints_and_writes_the_forecast_without_torch(configured, tmp_path):
+def test_the_step_prints_and_writes_the_forecast(configured, tmp_path, ended):
     settings = {"results": str(tmp_path / "results")}
-    good = made_up(all_runs(configured(**settings)))
     path, output = tmp_path / "calibration.json", tmp_path / "forecast"
-    good.write(path)
-    code = (
-        "import sys, runpy; sys.argv = sys.argv[1:]; sys.path.insert(0, 'scripts')\n"
-        "try: runpy.run_path('scripts/forecast.py', run_name='__main__')\n"
-        "finally: print('torch' in sys.modules, file=sys.stderr)"
-    )
-    command = [sys.executable, "-c", code, "forecast.py", "--calibration", path, "--cores", "2", "--output", output]
-    given_ = ["--config", json.dumps(settings)]
-    out = subprocess.run([*map(str, command), *given_], cwd=ROOT, capture_output=True, text=True)
-    assert (out.returncode, out.stderr) == (0, "False\n")
-    text = output.with_suffix(".md").read_text()
-    assert text.strip() == out.stdout.strip()
+    made_up(all_runs(configured(**settings))).write(path)
+    done = ended(step.main, "--calibration", path, "--cores", 2, "--output", output, settings=settings)
+    assert (done.code, done.err) == (0, "")
+    assert output.with_suffix(".md").read_text().strip() == done.out.strip()
     rows = read_rows(output.with_suffix(".csv"))
     assert [row["artifact"] for row in rows] == [*load_artifacts(configured()), "total"]
 

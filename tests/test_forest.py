@@ -1,7 +1,5 @@
 """Forest plots: what they show is what `compare` gives, in the metric's own unit, ordered; and what they leave out."""
 
-import functools
-
 import pytest
 from conftest import refused
 from drawn import artifact_at, panels_of, with_gid
@@ -31,26 +29,20 @@ def measured(value):
     return [{"iteration": EVERY, "epoch": 1.0, **dict.fromkeys(names, value)}]
 
 
-@pytest.fixture
-def drawn():
+def drawn(seeds=3, about=None):
     """The figure and its evidence; `about` are keywords of a run by (task, model)."""
+    overrides = {"artifacts": {NAME: {"rows": ROWS}}}
+    artifact = artifact_at("demo", NAME, seeds=list(range(seeds)), overrides=overrides)
 
-    @functools.cache
-    def artifact(seeds):
-        return artifact_at("demo", NAME, seeds=list(range(seeds)), overrides={"artifacts": {NAME: {"rows": ROWS}}})
+    def said(run):
+        value = MEANS[run.task][run.model] * (1 + 0.01 * run.seed)
+        return {"evaluations": measured(value)} | (about or {}).get((run.task, run.model), {})
 
-    def draw(seeds=3, about=None):
-        def said(run):
-            value = MEANS[run.task][run.model] * (1 + 0.01 * run.seed)
-            return {"evaluations": measured(value)} | (about or {}).get((run.task, run.model), {})
-
-        evidence = evidence_of(artifact(seeds), said)
-        return artifact(seeds).draw(evidence), evidence
-
-    return draw
+    evidence = evidence_of(artifact, said)
+    return artifact.draw(evidence), evidence
 
 
-def test_a_panel_has_the_leads_of_a_measure_with_their_intervals_the_largest_of_each_task_first(drawn):
+def test_a_panel_has_the_leads_of_a_measure_with_their_intervals_the_largest_of_each_task_first():
     figure, evidence = drawn()
     accuracy, loss = panels_of(figure)
     assert [label.get_text().split(" (")[0] for label in accuracy.get_yticklabels()] == [
@@ -68,7 +60,7 @@ def test_a_panel_has_the_leads_of_a_measure_with_their_intervals_the_largest_of_
         assert (row.low, row.high) in [tuple(line.get_xdata()) for line in with_gid(ax, f"interval {name}")]
 
 
-def test_a_lead_without_learning_is_grey_and_two_seeds_have_no_interval(drawn):
+def test_a_lead_without_learning_is_grey_and_two_seeds_have_no_interval():
     naive = {("timit", model): {"naive": {"test_loss": {"last value": 42.0}}} for model in MEANS["timit"]}
     figure, _ = drawn(about=naive)
     looks = [[point.get_color() for point in with_gid(ax, "lead")] for ax in panels_of(figure)]
@@ -78,7 +70,7 @@ def test_a_lead_without_learning_is_grey_and_two_seeds_have_no_interval(drawn):
     assert figure.data["low"].isna().all() and figure.data["lead"].notna().all()
 
 
-def test_a_model_with_momentum_that_ran_without_is_not_compared_nor_one_without_a_value(drawn):
+def test_a_model_with_momentum_that_ran_without_is_not_compared_nor_one_without_a_value():
     figure, evidence = drawn(about={("mnist", "sr_lstm"): {"diverged_at": 3}})
     assert list(figure.data["model"]) == ["momentum_lstm", "momentum_lstm", "momentum_lstm", "sr_lstm"]
     rows = [{"task": "ptb", "metric": "test_perplexity", "size": 1150, "models": BOTH}]  # the paper's mu is 0
@@ -87,7 +79,7 @@ def test_a_model_with_momentum_that_ran_without_is_not_compared_nor_one_without_
     assert list(figure.data["model"]) == ["sr_lstm"]
 
 
-def test_with_nothing_to_compare_no_picture_is_drawn(drawn, tmp_path):
+def test_with_nothing_to_compare_no_picture_is_drawn(tmp_path):
     lost = {(task, model): {"diverged_at": 3} for task, models in MEANS.items() for model in models}
     figure, _ = drawn(about=lost)
     save(figure, tmp_path / NAME)

@@ -26,18 +26,15 @@ def made(**changes) -> tuple[dict[str, np.ndarray], ornstein_uhlenbeck.Settings]
 
 
 def covariance(times: np.ndarray, features: np.ndarray, settings: ornstein_uhlenbeck.Settings) -> np.ndarray:
-    """Of the processes at these times: entry by entry, from the solution of the equation.
+    """Of the processes at these times, from the solution of the equation.
 
     For s <= t, Cov(x_i(s), x_j(t)) = exp(-theta_j (t - s)) Cov(x_i(s), x_j(s)).
     """
-    theta, rho = settings.speeds, settings.correlation
-    whole = np.empty((len(times), len(times)))
-    for row, (s, i) in enumerate(zip(times, features, strict=True)):
-        for column, (t, j) in enumerate(zip(times, features, strict=True)):
-            together = 1.0 if i == j else 2 * rho * np.sqrt(theta[0] * theta[1]) / (theta[0] + theta[1])
-            later = j if t >= s else i
-            whole[row, column] = together * np.exp(-theta[later] * abs(float(t) - float(s)))
-    return whole
+    theta, gaps = np.array(settings.speeds), np.subtract.outer(times, times, dtype=float)
+    apart = 2 * settings.correlation * np.sqrt(theta[0] * theta[1]) / (theta[0] + theta[1])
+    together = np.where(np.equal.outer(features, features), 1, apart)
+    later = np.where(gaps > 0, features[:, None], features)
+    return together * np.exp(-theta[later] * np.abs(gaps))
 
 
 @pytest.mark.parametrize("changes", [{}, {"noise": 0.4, "correlation": -0.6, "speeds": [1.5, 0.2]}, {"rate": 3.0}])

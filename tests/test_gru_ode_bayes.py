@@ -17,23 +17,20 @@ TASK = SimpleNamespace(features=3, covariates=2, end=4.1)
 CLIMATE = SimpleNamespace(features=5, covariates=1, end=200.0)
 SMALL = {"prep": 4, "delta": 0.25, "p_hidden": 6, "covariates_hidden": 5, "mixing": 1e-2}
 PENALTY = {"weight": 0.3}
-CASES = {
-    "full": (GRUODEBayes, {}),
-    "delta 0.1": (GRUODEBayes, {"delta": 0.1}),
-    "still": (GRUODEBayes, {"solver": "still"}),
-    "augmented": (GRUODEBayes, {"augmented": 2}),
-    **{
-        f"{attention}{', ' + at_jump if attention == 'evolving' else ''}{'' if detached else ', attached'}": (
-            ACEGRUODEBayes,
-            {"attention": attention, "at_jump": at_jump, "detached": detached, "penalty": PENALTY},
-        )
-        for attention, at_jump in (("evolving", "kept"), ("evolving", "renewed"), ("fixed", "kept"))
-        for detached in (True, False)
-    },
-    "fc": (ACEGRUODEBayes, {"attention": "fc", "penalty": PENALTY}),
-    "released": (ACEGRUODEBayes, {"attention": "released", "penalty": PENALTY | {"of": "correlation"}}),
-    "released, small steps": (ACEGRUODEBayes, {"attention": "released", "penalty": PENALTY, "delta": 0.1}),
+GRU = {"full": {}, "delta 0.1": {"delta": 0.1}, "still": {"solver": "still"}, "augmented": {"augmented": 2}}
+ACE = {
+    "evolving, kept": {"attention": "evolving", "at_jump": "kept"},
+    "evolving, renewed": {"attention": "evolving", "at_jump": "renewed"},
+    "fixed": {"attention": "fixed"},
 }
+ACE |= {f"{name}, attached": options | {"detached": False} for name, options in ACE.items()}
+ACE |= {
+    "fc": {"attention": "fc"},
+    "released": {"attention": "released", "penalty": PENALTY | {"of": "correlation"}},
+    "released, small steps": {"attention": "released", "delta": 0.1},
+}
+CASES = {name: (GRUODEBayes, options) for name, options in GRU.items()}
+CASES |= {name: (ACEGRUODEBayes, {"penalty": PENALTY} | options) for name, options in ACE.items()}
 every_case = pytest.mark.parametrize("case", CASES)
 
 
@@ -66,6 +63,7 @@ def test_the_loss_and_all_gradients_are_those_of_the_plain_loop(case):
     network, observations = made(case), drawn()
     found, expected = ours(network, observations), plain_walk(network, observations).loss
     assert_alike(network, found, expected)
+    assert case != "released" or network.penalty(None) == 0.0  # that of the correlation is in the loss
 
 
 @every_case
@@ -79,9 +77,13 @@ def test_with_dropout_they_are_those_of_the_plain_loop_with_the_same_masks(case)
     assert not torch.equal(ours(network, observations), found)
 
 
-@every_case
-def test_predictions_are_read_from_the_path_as_in_the_plain_loop(case):
-    network, observations = made(case), drawn(4, until=2.0)
+@pytest.mark.parametrize(
+    ("case", "until"),
+    [(case, 2.0) for case in CASES] + [(case, -1.0) for case in ("full", "evolving, kept", "released")],
+)
+def test_predictions_are_read_from_the_path_as_in_the_plain_loop(case, until):
+    """Until -1 nothing is observed, and what is learnt from it is nothing."""
+    network, observations = made(case), drawn(4, until=until)
     rng = np.random.default_rng(0)
     series, times = torch.from_numpy(rng.integers(0, 6, 90)), rng.integers(0, 60, 90).astype(np.float32) / 10
     found = network.predict(observations, series, times)
@@ -89,16 +91,7 @@ def test_predictions_are_read_from_the_path_as_in_the_plain_loop(case):
     assert_alike(network, found, expected)
     with torch.no_grad():
         assert torch.equal(network.predict(observations, series, times), found)
-
-
-@pytest.mark.parametrize("case", ["full", "evolving, kept", "released"])
-def test_series_without_any_observation_have_no_loss_and_a_prediction(case):
-    nothing = Rows(np.empty(0, np.float32), np.empty((0, 3)), np.empty((0, 3), bool), np.zeros(2, np.int64))
-    observations, network = batch_of(nothing, np.arange(2)), made(case)
-    assert ours(network, observations).item() == 0.0
-    found = network.predict(observations, torch.tensor([0, 1]), np.float32([1.0, 3.0]))
-    expected = plain_prediction(plain_walk(network, observations), 0.25, torch.tensor([0, 1]), [1.0, 3.0])
-    assert_all_close([found], [expected], 1e-12)
+    assert ours(network, observations) == 0 or until > 0
 
 
 def test_an_observation_after_the_end_is_refused():
@@ -127,10 +120,6 @@ def test_initial_weights_are_those_of_the_released_code():
     assert network.jump.weight.std().item() == pytest.approx((2 / 304) ** 0.5, rel=0.05)
     assert (network.jump.bias == 0.1).all()
     assert network.jump.gru.weight_hh.abs().max().item() == pytest.approx(400**-0.5, rel=0.01)
-
-
-def test_the_penalty_of_the_correlation_is_in_the_loss_alone():
-    assert made("released").penalty(None) == 0.0
 
 
 @pytest.mark.parametrize(("solver", "alike"), [("euler", [False, True, False]), ("still", [False, False, False])])

@@ -50,22 +50,19 @@ def test_an_unknown_tag_or_activity_is_refused_with_its_line(wrong):
         read(report(0), report(1, **wrong), report(2))
 
 
-def plainly(lines: list[str]) -> tuple[list[int], list[dict[str, list[list[float]]]], list[list[int]]]:
-    """Ticks, places by tag and classes of the rows of one sequence, whose times ascend; line by line.
+def plainly(lines: list[str]) -> dict[int, tuple[dict[str, list[list[float]]], list[int]]]:
+    """Places by tag, and classes, of the rows of one sequence by their ticks, which ascend; line by line.
 
     The classes of a row are those that Latent-ODE's loader writes down.
     """
-    ticks, places, classes = [], [], []
+    rows = {}
     for line in lines:
         _, tag, stamp, _, x, y, z, activity = line.split(",")
         tick = round((float(stamp) - float(lines[0].split(",")[2])) / 10**5)
-        if not ticks or tick != ticks[-1]:
-            ticks.append(tick)
-            places.append({})
-            classes.append([])
-        places[-1].setdefault(tag, []).append([float(x), float(y), float(z)])
-        classes[-1] += [] if activity == UNREAD else [ACTIVITIES[activity]]
-    return ticks, places, classes
+        places, classes = rows.setdefault(tick, ({}, []))
+        places.setdefault(tag, []).append([float(x), float(y), float(z)])
+        classes += [] if activity == UNREAD else [ACTIVITIES[activity]]
+    return rows
 
 
 reports = st.lists(
@@ -83,10 +80,9 @@ def test_reports_are_read_as_latent_ode_reads_them(drawn: list):
         report(tenths / 10, tag, activity, (place / 1000, -place / 500, 0.125))
         for tenths, tag, activity, place in sorted(drawn, key=lambda one: one[0])
     ]
-    arrays = read(*lines)
-    ticks, places, classes = plainly(lines)
-    np.testing.assert_array_equal(arrays["times"], (np.array(ticks) / 100).astype(np.float32))
-    for row, (place, seen) in enumerate(zip(places, classes, strict=True)):
+    arrays, rows = read(*lines), plainly(lines)
+    np.testing.assert_array_equal(arrays["times"], (np.array([*rows]) / 100).astype(np.float32))
+    for row, (place, seen) in enumerate(rows.values()):
         assert arrays["lowest"][row] == min(seen, default=-1)
         for number, tag in enumerate(TAGS):
             there = slice(3 * number, 3 * number + 3)

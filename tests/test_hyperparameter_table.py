@@ -82,9 +82,8 @@ def test_a_text_and_scripts_stand_beside_what_is_configured():
     ace_node = data.loc["ace_gru_ode_bayes"]
     assert (ace_node["penalty"], ace_node["published_penalty"], ace_node["released_penalty"]) == (0.01, 0.01, 0.1)
     assert data.loc["augmented_gru_ode_bayes", "published_augmented"] == 5
-    assert (
-        ace_node["delta"] == ace_node["released_delta"] == 0.25 and data.loc["gru_ode_bayes", "released_delta"] == 0.1
-    )
+    assert ace_node["delta"] == ace_node["released_delta"] == 0.25
+    assert data.loc["gru_ode_bayes", "released_delta"] == 0.1
     with_scripts = data["released_size"].notna()
     assert set(data.index[with_scripts]) == {"gru_ode_bayes", "ace_gru_ode_bayes"} and "published_size" not in data
     stated = data[with_scripts]

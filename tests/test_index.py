@@ -4,7 +4,6 @@ import base64
 import re
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import render_index
@@ -193,14 +192,13 @@ def test_the_sentence_of_a_question_counts_the_sides_of_its_comparisons(configur
     path.parent.mkdir(parents=True)
     learned = [f"{ends},False\n" for ends in ("1,2", "3,4", "5,6", "-2,-1", "-1,1", ",")]
     path.write_text("".join(["low,high,unlearned\n", *learned, "7,8,True\n"]), encoding="utf-8")
-    section: Any = SimpleNamespace(artifact=artifact)
-    said = sentence(section, tmp_path)
+    said = sentence(SimpleNamespace(artifact=artifact), tmp_path)
     assert [int(number) for number in re.findall(r"\d+", said)] == [5, 7, 3, 1]
 
 
 def test_the_first_pictures_are_those_of_questions():
     kinds = {"a": "curves", "b": "curves", "c": "forest", "d": "curves", "e": "forest"}
-    sections: Any = [
+    sections = [
         SimpleNamespace(name=name, picture=name != "a", artifact=SimpleNamespace(settings=SimpleNamespace(kind=kind)))
         for name, kind in kinds.items()
     ]

@@ -33,8 +33,7 @@ from hidden_dynamics.models import language_model
 from hidden_dynamics.models import recurrent_network as networks
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.tasks import language
-from hidden_dynamics.results import writing
-from hidden_dynamics.training import checkpoint, loop
+from hidden_dynamics.training import checkpoint
 
 def die_in(owner, name, passes, when=lambda *arguments: True, before=lambda *arguments: None, after=False):
     real, left = getattr(owner, name), [passes]
@@ -70,15 +69,6 @@ def arm(place, passes):
     else:  # an output, by name
         die_in(files.os, "replace", passes, when=lambda source, target: pathlib.Path(target).name == place)
 
-def live(death):
-    if death:
-        arm(*death)
-    try:
-        run_main(train.main)
-    except SystemExit as end:
-        sys.stdout.flush(), sys.stderr.flush()
-        os._exit(end.code)
-
 def reached(run):
     for name in ("checkpoint.pt", "checkpoint.previous.pt"):
         state = checkpoint._read(run / name)
@@ -94,7 +84,13 @@ for death, gone, sys.argv[1:] in plan:
         (run / name).unlink()
     child = os.fork()
     if child == 0:
-        live(death)
+        if death:
+            arm(*death)
+        try:
+            run_main(train.main)
+        except SystemExit as end:
+            sys.stdout.flush(), sys.stderr.flush()
+            os._exit(end.code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     there = sorted(path.name for path in run.glob("[!.]*"))
     print("child", json.dumps({"death": death, "code": code, "reached": reached(run), "there": there}), flush=True)

@@ -83,11 +83,8 @@ def test_both_paths_of_eq_12_are_the_gradient_of_the_filtered_input_and_eq_13_is
 def test_the_numbers_of_the_review():
     """Of a script of its own, without this project's filters: 2.690e-15, 2.690e-15 and 6.5e+02."""
     norms = [each[0].norm().item() for each in gradients("tanh", MOMENTUM)[:3]]
-    assert norms == [
-        pytest.approx(2.690e-15, rel=1e-3),
-        pytest.approx(2.690e-15, rel=1e-3),
-        pytest.approx(650, rel=0.01),
-    ]
+    assert norms[:2] == pytest.approx([2.690e-15, 2.690e-15], rel=1e-3, abs=0)
+    assert norms[2] == pytest.approx(650, rel=0.01)
     assert carried(RMSProp(0.6, 0.9), torch.ones(3, 2, dtype=torch.float64)).abs().max() == 0
 
 

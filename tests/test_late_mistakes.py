@@ -15,26 +15,30 @@ from hidden_dynamics.configuration.checks import check_runs
 from hidden_dynamics.configuration.constructors import arguments_of, line_of
 
 HYPERPARAMETERS = {  # of a model on a task, values that are refused
-    "mnist/momentum_lstm": {"muu": [0.6], "mu": ["x", True, 1.5, None], "s": [-1.0]},
-    "mnist/adam_lstm": {"beta": [1.0], "eps": [0]},
-    "mnist/lstm": {
+    ("mnist", "momentum_lstm"): {"muu": [0.6], "mu": ["x", True, 1.5, None], "s": [-1.0]},
+    ("mnist", "adam_lstm"): {"beta": [1.0], "eps": [0]},
+    ("mnist", "lstm"): {
         **{"mu": [0.6], "hidden_size": [-1, 10**12, "many"], "forget_bias": ["x"], "forget_fill": ["twice"]},
         **{"readout": ["kaimin"], "backend": ["fast"]},
     },
-    "mnist/sr_lstm": {"restart": [1.5, 0, float("nan")]},
-    "pmnist_dtriv/dtriv": {"initialisation": [3]},
-    "ptb/lstm": {
-        **{"layers": [0], "embedding": [400], "initialisation": ["orthogonl"]},
-    },
-    "mnist_images/ode_net": {"padding": ["one"], "solvr": [{"method": "rk4"}]},
-    "mnist_images/resnet": {"solver": [{"method": "rk4"}]},
-    "ushcn/gru_ode_bayes": {"solver": ["eulr"], "delta": [0]},
-    "ushcn/gru_simple": {"dropout": [2]},
-    "physionet/latent_ode": {"encoder": ["gru"], "samples": [0]},
-    "physionet/ode_rnn": {"unit": [50]},
+    ("mnist", "sr_lstm"): {"restart": [1.5, 0, float("nan")]},
+    ("pmnist_dtriv", "dtriv"): {"initialisation": [3]},
+    ("ptb", "lstm"): {"layers": [0], "embedding": [400], "initialisation": ["orthogonl"]},
+    ("mnist_images", "ode_net"): {"padding": ["one"], "solvr": [{"method": "rk4"}]},
+    ("mnist_images", "resnet"): {"solver": [{"method": "rk4"}]},
+    ("ushcn", "gru_ode_bayes"): {"solver": ["eulr"], "delta": [0]},
+    ("ushcn", "gru_simple"): {"dropout": [2]},
+    ("physionet", "latent_ode"): {"encoder": ["gru"], "samples": [0]},
+    ("physionet", "ode_rnn"): {"unit": [50]},
 }
 OPTIMISER, MODEL = "training.optimisers.main", "models.momentum_lstm"
-OTHERS = [  # the task, the key that is set and its value; the key that is named, if that is another
+CASES = [  # the task, the key that is set and its value; the key that is named, if that is another
+    *(
+        (task, f"models.{model}.hyperparameters.{key}", value)
+        for (task, model), refusals in HYPERPARAMETERS.items()
+        for key, values in refusals.items()
+        for value in values
+    ),
     *(("mnist", "settings.permutation", "x"), ("mnist", "settings.permutaton", "none")),
     *(("ptb", "settings.bptt", 0), ("ushcn", "settings.until", "late"), ("physionet", "settings.validation", 1.5)),
     *(("copying_1k", "settings.length", 3), ("copying_1k", "data.blank", 5), ("copying_1k", "data.blanks", "x")),
@@ -43,15 +47,7 @@ OTHERS = [  # the task, the key that is set and its value; the key that is named
     *(("mnist", f"{OPTIMISER}.aplha", 0.9, OPTIMISER), ("mnist", f"{OPTIMISER}.betas", [0.9, 0.99], OPTIMISER)),
     ("mnist", "training.rates.drops", [2], "training.rates"),
     ("mnist_ablation", f"{MODEL}.grid.muu", [0.1], f"{MODEL}.hyperparameters.muu"),
-]
-CASES = [
-    *(
-        (task, f"models.{model}.hyperparameters.{key}", value)
-        for (task, model), refusals in ((name.split("/"), refusals) for name, refusals in HYPERPARAMETERS.items())
-        for key, values in refusals.items()
-        for value in values
-    ),
-    *OTHERS,
+    ("pmnist", "models.sr_lstm.by_size.128.hyperparameters.phase", 0),  # which a variant decides
 ]
 read_once = functools.cache(loading.read_yaml)
 
@@ -64,12 +60,6 @@ def test_what_a_job_would_refuse_is_refused_before_the_first(configured, monkeyp
         value = {part: value}
     with refused(file="config.yaml", key=f"overrides.tasks.{task}.{named}"):
         check_runs(configured(overrides={"tasks": {task: value}}, only=[task]))
-
-
-def test_what_a_variant_decides_is_refused_of_one_size_too(configured):
-    own = {"by_size": {128: {"hyperparameters": {"phase": 0}}}}
-    with refused(file="config.yaml", key="overrides.tasks.pmnist.models.sr_lstm.by_size.128.hyperparameters.phase"):
-        check_runs(configured(overrides={"tasks": {"pmnist": {"models": {"sr_lstm": own}}}}, only=["pmnist"]))
 
 
 # Of a user's own: what is not known is passed over, and nothing is refused for that.

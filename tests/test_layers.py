@@ -24,10 +24,6 @@ ORDER = [
 ]
 
 
-def modules(package: str) -> list[Path]:
-    return sorted((HOUSE / package).rglob("*.py"))
-
-
 def imported(path: Path) -> set[str]:
     """The project's packages and modules that a file imports anywhere, functions included; by dotted name."""
     found = set()
@@ -51,7 +47,7 @@ def test_a_package_imports_none_that_comes_after_it(package):
     allowed = {*ORDER[: ORDER.index(package) + 1]} if package in ORDER else set()
     upward = [
         f"{path.relative_to(ROOT)} imports {name}"
-        for path in modules(package)
+        for path in sorted((HOUSE / package).rglob("*.py"))
         for name in sorted(imported(path))
         if name.split(".")[1] not in {*allowed, "system", "errors"}
     ]

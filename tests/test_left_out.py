@@ -16,14 +16,10 @@ WITHOUT = {"leave_out": ["svhn"]}
 SAID = "Left out by the user (leave_out): SVHN; so there are no runs of svhn_images."
 
 
-def test_a_task_that_is_left_out_has_no_runs(configured):
+def test_a_task_that_is_left_out_has_no_runs_nor_does_a_script_run_it(configured):
     everything, without = configured(scale="evening"), configured(scale="evening", **WITHOUT)
     assert [run for run in all_runs(everything) if run.task != "svhn_images"] == all_runs(without)
     assert all_runs(configured(scale="demo", **WITHOUT)) == all_runs(configured(scale="demo"))  # digits in its place
-
-
-def test_a_task_that_is_left_out_is_not_done_by_a_script_either(configured):
-    without = configured(scale="evening", **WITHOUT)
     with refused(file="config.yaml", key="svhn_images"):
         TrainingJobs(without, "svhn_images").chosen(None, None)
 

@@ -1,5 +1,6 @@
 """What models cost: how times and memory are taken, one real measurement, and when the rule measures."""
 
+import functools
 import itertools
 import json
 import os
@@ -28,31 +29,19 @@ from hidden_dynamics.training import loop, optimisers
 TABLE = "momentumrnn_table14"
 
 
-class Machine:
-    """A clock that only actions move, and the order in which they ran."""
-
-    def __init__(self):
-        self.now, self.ran, self.waited = 100.0, [], []
-
-    def action(self, name: str, seconds: float):
-        def act():
-            self.now += seconds
-            self.ran.append(name)
-
-        return act
-
-    def wait(self):
-        self.waited.append(len(self.ran))
-
-
 def test_every_round_times_everything_once_in_an_order_that_rotates():
-    machine = Machine()
-    actions = {name: machine.action(name, seconds) for name, seconds in (("a", 1.0), ("b", 2.0), ("c", 4.0))}
-    times = interleaved(actions, 4, clock=lambda: machine.now, wait=machine.wait)
-    assert times == [{"a": 1.0, "b": 2.0, "c": 4.0}] * 4
-    assert "".join(machine.ran[3 * WARM_UP :]) == "abcbcacababc"
+    """By a clock that only actions move."""
+    seconds, ran, waited = {"a": 1.0, "b": 2.0, "c": 4.0}, [], []
+    times = interleaved(
+        {name: functools.partial(ran.append, name) for name in seconds},
+        rounds=4,
+        clock=lambda: sum(seconds[name] for name in ran),
+        wait=lambda: waited.append(len(ran)),
+    )
+    assert times == [seconds] * 4
+    assert "".join(ran[3 * WARM_UP :]) == "abcbcacababc"
     # What is still to be done on a GPU is waited for before the clock is read, both times.
-    assert machine.waited == [count for k in range(12) for count in (3 * WARM_UP + k, 3 * WARM_UP + k + 1)]
+    assert waited == [count for k in range(12) for count in (3 * WARM_UP + k, 3 * WARM_UP + k + 1)]
 
 
 def test_a_cost_is_that_of_a_sample_in_milliseconds_and_megabytes_and_its_ratio_the_median_within_rounds():
@@ -157,24 +146,21 @@ def test_what_cannot_be_measured_is_refused_in_one_line(ended, arguments, word):
 
 TARGET = "out/pilot/costs/momentumrnn_table14.csv"
 MEASURES_NOTHING = f"""
-import argparse
+import sys
 from pathlib import Path
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name in ("artifact", "threads"):
-        parser.add_argument(f"--{{name}}")
-    Path("{TARGET}").write_text(parser.parse_args().threads)
+    Path("{TARGET}").write_text(sys.argv[sys.argv.index("--threads") + 1])
 
 
 main()
 """
 
 
-@pytest.fixture
-def workflow(tmp_path):
-    """A copy of the repository in which measuring takes no time."""
+@pytest.mark.slow
+def test_the_rule_measures_again_on_another_device_or_with_another_baseline(tmp_path):
+    """In a copy of the repository in which measuring takes no time."""
     copy_repository(tmp_path)
     (tmp_path / "scripts/measure_cost.py").write_text(MEASURES_NOTHING, encoding="utf-8")
     configuration = load(read_yaml(tmp_path / "config.yaml") | SETTINGS | {"scale": "pilot"}, tmp_path)
@@ -184,17 +170,13 @@ def workflow(tmp_path):
     prepared_data.touch()
     workflow = Workflow(tmp_path)
     workflow.edit("rules/measure.smk", '"Measuring the costs', '"With {resources}: measuring the costs')
-    return workflow
 
-
-@pytest.mark.slow
-def test_the_rule_measures_again_on_another_device_or_with_another_baseline(workflow):
     def run(*options, **settings):
         return workflow.run(TARGET, *options, scale="pilot", **settings)
 
     run("--cores", "1")
-    assert load(read_yaml(ROOT / "config.yaml") | {"scale": "pilot"}).scale.threads == 2
-    assert (workflow.root / TARGET).read_text() == "1"  # no more than the job has
+    assert configuration.scale.threads == 2
+    assert (tmp_path / TARGET).read_text() == "1"  # no more than the job has
     assert "Nothing to be done" in run("--dry-run")
     said = run("--dry-run", "--profile", "profiles/slurm", device="cuda")
     assert "params have changed since last execution:\n        measure_cost" in said

@@ -48,11 +48,9 @@ def changed(**settings):
     return SETTINGS.model_copy(update=settings)
 
 
-def blobs(apart, clusters=4, each=20, dimensions=5, seed=0):
-    """Points (clusters * each, dimensions) of deviation 1 around centres that are `apart` from each other."""
-    rng = np.random.default_rng(seed)
-    centres = apart / np.sqrt(2) * np.eye(clusters, dimensions)
-    return np.repeat(centres, each, 0) + rng.normal(size=(clusters * each, dimensions))
+def blobs(apart):
+    """Points (80, 5) of deviation 1 around four centres that are `apart` from each other."""
+    return np.repeat(apart / np.sqrt(2) * np.eye(4, 5), 20, 0) + np.random.default_rng(0).normal(size=(80, 5))
 
 
 @pytest.mark.parametrize("apart", [0.0, 2.0, 5.0])
@@ -140,7 +138,6 @@ class Workplace:
     """Runs of networks as their seeds make them, on small images, with the settings that have them."""
 
     def __init__(self, root: Path):
-        self.root = root
         features = {"clusters": 3, "perplexity": 5, "embedded": 25, "iterations": 250}
         self.settings = read_yaml(ROOT / "config.yaml") | {
             "results": str(root / "results"),
@@ -159,19 +156,12 @@ class Workplace:
         prepared.save(self.data, arrays, {"dataset": "digits", "title": "Made-up digits", "stand_in_for": "mnist"})
         self.runs = {(run.model, run.seed): run for run in self.table.runs}
         for run in self.runs.values():
-            self.finish(run)
-
-    def finish(self, run) -> None:
-        data = prepared.load(self.data)
-        _, network = build(run, data.arrays, torch.device("cpu"))
-        weights = network.state_dict()
-        make_run(self.root, self.configuration, run, dataset={"digest": data.digest}, weights=weights)
+            _, network = build(run, arrays, torch.device("cpu"))
+            about = {"dataset": {"digest": prepared.digest(arrays)}, "weights": network.state_dict()}
+            make_run(root, self.configuration, run, **about)
 
     def files(self, model, seed) -> RunFiles:
         return RunFiles(Path(self.runs[model, seed].directory))
-
-    def change(self, model, seed, **changes) -> None:
-        change_record(self.files(model, seed), **changes)
 
     def weights(self, model, seed, change) -> None:
         files = self.files(model, seed)
@@ -217,7 +207,7 @@ def test_every_run_is_measured_as_its_network_and_images_are_each_time(workplace
 
 def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
     failure = {"cause": "step budget exceeded", "time": 0.31, "step": 1000, "during": "forward"}
-    workplace.change("ode_net", 0, status="diverged", diverged_at=812, failure=failure)
+    change_record(workplace.files("ode_net", 0), status="diverged", diverged_at=812, failure=failure)
     workplace.weights("ode_net", 1, lambda _, tensor: tensor * torch.nan)  # its solver finds them
     workplace.weights("ace_ode_net", 0, lambda _, tensor: torch.zeros_like(tensor))
     nan_in_head = lambda name, tensor: tensor * torch.nan if name.startswith("head") else tensor  # noqa: E731
@@ -250,11 +240,12 @@ def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
 
 def test_data_and_settings_that_are_not_those_of_the_run_are_refused(workplace):
     """Data that were prepared anew, a class that is not the configured one, an artifact without features."""
-    record = workplace.files("ode_net", 0).record()
-    workplace.change("ode_net", 0, dataset=record["dataset"] | {"digest": "other"})
+    files = workplace.files("ode_net", 0)
+    record = files.record()
+    change_record(files, dataset=record["dataset"] | {"digest": "other"})
     with refused("cifar10_images/ode_net-n8/seed0", file=workplace.data):
         workplace.measure()
-    workplace.change("ode_net", 0, dataset=record["dataset"], spec=record["spec"] | {"network": "Vanished"})
+    change_record(files, dataset=record["dataset"], spec=record["spec"] | {"network": "Vanished"})
     with refused(key="spec.network"):
         workplace.measure()
     with refused("momentumrnn_table1"):

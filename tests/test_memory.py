@@ -55,15 +55,12 @@ def test_without_glibc_nothing_is_done(monkeypatch):
     ("groups", "files", "expected"),
     [
         ("", {}, None),
-        ("0::/a/b\n", {"a/b/memory.max": "max\n", "a/memory.max": "3000000\n"}, 3),
-        ("0::/a\n", {"memory.max": "max\n"}, None),
+        ("0::/a/b\n", {"sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/memory.max": "3000000\n"}, 3),
+        ("0::/a\n", {"sys/fs/cgroup/memory.max": "max\n"}, None),
     ],
 )
 def test_the_memory_of_this_machine_is_that_of_the_group_that_a_process_is_in(tmp_path, groups, files, expected):
-    for name, content in {
-        "proc/self/cgroup": groups,
-        **{f"sys/fs/cgroup/{n}": text for n, text in files.items()},
-    }.items():
+    for name, content in ({"proc/self/cgroup": groups} | files).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10**6

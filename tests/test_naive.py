@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from raw import noise_images
 from series_cases import STAYS
 from test_speech_task import arrays as utterances
 
@@ -30,13 +31,8 @@ CPU = torch.device("cpu")
 
 
 def test_of_classes_they_are_the_majority_and_the_frequencies():
-    labels = np.array([3, 3, 3, 1], np.uint8)
-    images = {
-        "train_images": np.zeros((8, 4), np.uint8),
-        "train_labels": np.repeat([1, 2], 4),
-        "levels": np.array(255.0),
-    }
-    images |= {"test_images": np.zeros((4, 4), np.uint8), "test_labels": labels}
+    labels = {"train_labels": np.repeat([1, 2], 4), "test_labels": np.array([3, 3, 3, 1])}
+    images = noise_images(4, train=8, test=4) | labels
     nats = -0.75 * math.log(0.75) - 0.25 * math.log(0.25)
     expected = {"test_loss": {"best constant": pytest.approx(nats)}, "test_accuracy": {"majority class": 0.75}}
     pixels = PixelClassification(images, {"permutation": "none"}, 0, CPU)

@@ -16,7 +16,6 @@ from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore
 from hidden_dynamics.models.latent_family.ode_rnn_rollout import CHUNK, Run
 
 WAYS = ["forwards", "backwards", "released"]
-every_way = pytest.mark.parametrize("way", WAYS)
 
 
 def drawn(seed=0, series=5, rows=4, features=3, latest=40, density=0.4):
@@ -29,28 +28,20 @@ def made(layers=1, size=3, features=3):
     return randomised(ODERNNCore(features, size, layers, 5, 4).double())
 
 
-def drawn_weights(*shapes):
-    return [noise(*shape, seed=7 + k) for k, shape in enumerate(shapes)]
-
-
 def of_all(core, passed, weights):
     """A function of all that a rollout gives, and its gradients."""
     return gradients_of(sum((each * weight).sum() for each, weight in zip(passed, weights, strict=True)), core)
 
 
-def plain_rows(core, observations, way):
-    """What `ODERNNCore` gives, by the released loop over dense arrays."""
+def hold_to_plain(core, observations, way, tolerance=1e-12):
+    """What `ODERNNCore` gives, and its gradients, are those of the released loop over dense arrays."""
     means, mean, deviation = rollout(core, dense_of(observations), way)
     nothing = torch.zeros_like(means[:1])
     found = torch.cat([means[1:], nothing] if way == "backwards" else [nothing, means[:-1]])
     place = observations.rows_of_times(), observations.series
-    return mean, deviation, found[place], means[place]
-
-
-def hold_to_plain(core, observations, way, tolerance=1e-12):
-    passed, plain = core(observations, way), plain_rows(core, observations, way)
+    passed, plain = core(observations, way), (mean, deviation, found[place], means[place])
     assert_all_close(passed, plain, tolerance)
-    weights = drawn_weights(*(each.shape for each in plain))
+    weights = [noise(*each.shape, seed=7 + k) for k, each in enumerate(plain)]
     assert_all_close(*(of_all(core, each, weights) for each in (passed, plain)), tolerance)
 
 
@@ -93,27 +84,20 @@ def test_the_rollout_is_the_plain_loop_whatever_the_shape(seed, series, rows, la
         return
     passed = core(observations, way)
     assert not passed.mean.any() and not passed.std.any() and passed.before.shape == (0, 2)
-    assert not any(gradient.any() for gradient in of_all(core, passed, drawn_weights(*(p.shape for p in passed))))
+    assert not any(gradient.any() for gradient in of_all(core, passed, [1.0] * 4))
 
 
-@every_way
-def test_without_gradients_the_rollout_is_the_same_to_the_last_bit(way):
+@pytest.mark.parametrize("way", WAYS)
+def test_without_gradients_the_rollout_is_the_same_to_the_last_bit_and_keeps_no_event(way, monkeypatch):
+    tapes, forward = [], Run.forward
+    monkeypatch.setattr(Run, "forward", lambda run, weights: tapes.append(run.tape) or forward(run, weights))
     observations, core = drawn(), made()
     with torch.no_grad():
         passed = core(observations, way)
+        wanted = core(observations, way, rows=False)
     assert all(torch.equal(one, other) for one, other in zip(passed, core(observations, way), strict=True))
-    wanted = core(observations, way, rows=False)
     assert torch.equal(wanted.mean, passed.mean) and wanted.before.shape == wanted.after.shape == (0, 3)
-
-
-def test_without_gradients_no_event_is_kept(monkeypatch):
-    tapes, forward = [], Run.forward
-    monkeypatch.setattr(Run, "forward", lambda run, weights: tapes.append(run.tape) or forward(run, weights))
-    core, observations = made(), drawn()
-    core(observations, "forwards")
-    with torch.no_grad():
-        core(observations, "forwards", rows=False)
-    assert [bool(tape) for tape in tapes] == [True, False]
+    assert [bool(tape) for tape in tapes] == [False, False, True]
 
 
 def test_jumps_come_together_where_rows_are_few_and_each_by_itself_where_they_are_many():

@@ -1,22 +1,18 @@
 """Every model on every task of the demonstration on an NVIDIA GPU, or an emulated one, which counts what is slow."""
 
-import functools
-import json
 from dataclasses import replace
 
 import pytest
 import torch
 from loops import stopped
+from test_every_task import CONFIGURATION, made
 
-from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import all_runs
-from hidden_dynamics.measurements.forecast_measurement import arrays_of
 from hidden_dynamics.training import devices, loop, optimisers, solver_check
-from hidden_dynamics.training.building import build
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 
-CONFIGURATION = load(parse_settings(json.dumps({"scale": "demo"})))
 RUNS = {f"{run.task}/{run.model}": run for run in reversed(all_runs(CONFIGURATION))}
 ITERATIONS = 2
 # The most waits of the CPU for the GPU, and transfers, of a training step: none of them in each time step of a network.
@@ -27,20 +23,6 @@ OF_A_MATRIX = 6  # waits beside, where an orthogonal matrix moves
 # torchdiffeq's adaptive methods: 12 waits in a step of 6 evaluations; at the beginning and end of a solution and of its
 # adjoint problem, 64 at most. (waits, transfers)
 OF_A_SOLUTION, OF_AN_EVALUATION = (66, 28), (2, 0.5)
-
-
-@functools.cache
-def arrays(dataset, data):
-    return arrays_of(CONFIGURATION, next(run for run in RUNS.values() if of_data(run) == (dataset, data)))
-
-
-def of_data(run):
-    return run.spec["dataset"], json.dumps(run.spec["data"], sort_keys=True)
-
-
-def short(run):
-    """The run with batches of two."""
-    return replace(run, spec=run.spec | {"training": run.spec["training"] | {"batch_size": 2}})
 
 
 def kind_of(run):
@@ -61,7 +43,7 @@ def test_a_step_waits_for_the_gpu_and_moves_data_no_more_than_stated(name, gpu):
     run = RUNS[name]
     devices.set_arithmetic(1, "fp32")
     torch.manual_seed(0)
-    task, network = build(run, arrays(*of_data(run)), torch.device("cuda"))
+    task, network = made(run, torch.device("cuda"))
     training = run.spec["training"]
     updating, schedule = optimisers.build(network, training["optimisers"]), task.schedule(training, 0)
     for iteration in range(2):  # the first one fills what is kept
@@ -86,7 +68,8 @@ def test_a_step_waits_for_the_gpu_and_moves_data_no_more_than_stated(name, gpu):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_it_trains_is_evaluated_and_goes_on_from_its_checkpoint_to_the_bit(name, tmp_path, monkeypatch):
-    run, device = short(RUNS[name]), torch.device("cuda")
+    run, device = RUNS[name], torch.device("cuda")
+    run = replace(run, spec=merge(run.spec, {"training": {"batch_size": 2}}))
     devices.set_arithmetic(1, "fp32")
 
     def trained(directory, seed, evaluated=True, stop=False):
@@ -97,7 +80,7 @@ def test_it_trains_is_evaluated_and_goes_on_from_its_checkpoint_to_the_bit(name,
 
         monkeypatch.setattr(loop, "schedule_of", schedule_of)
         torch.manual_seed(seed)
-        task, network = build(run, arrays(*of_data(run)), device)
+        task, network = made(run, device)
         assert {part.device.type for part in network.parameters()} == {"cuda"}
         updating = optimisers.build(network, run.spec["training"]["optimisers"])
         task = stopped(task, at=1) if stop else task
