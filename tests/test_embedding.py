@@ -1,9 +1,8 @@
 """The figure of image features in the plane: a panel per model, the classes' colours."""
 
-from dataclasses import replace
-
 import numpy as np
 from drawn import FigureRuns, add_model, legend, with_gid
+from made import write_measured
 from matplotlib.colors import to_rgb
 
 from hidden_dynamics.artifacts import artifact_named
@@ -37,9 +36,9 @@ def test_a_model_without_features_says_why(tmp_path):
     path = tmp_path / runs.artifact.inputs()["maps"]
     np.savez(path, **{name: array for name, array in np.load(path).items() if name != "ode_net.embedding"})
     lost = {"silhouette": None, "dimensions": None, "status": "solver failed"}
-    evidence = runs.evidence()
-    rows = [row.model_copy(update=lost if row.model == "ode_net" else {}) for row in evidence.features]
-    figure = runs.artifact.draw(replace(evidence, features=rows))
+    rows = [row.model_copy(update=lost if row.model == "ode_net" else {}) for row in runs.evidence().features]
+    write_measured(tmp_path / runs.artifact.inputs()["features"], rows)
+    figure = runs.draw()
     (panel,) = {artist.axes for artist in with_gid(figure, "nothing")}
     assert panel is figure.axes[0] and "no silhouette" in panel.get_title() and not figure.instead
     assert set(figure.data["model"]) == {"augmented_ode_net", "ace_ode_net"}

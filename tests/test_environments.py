@@ -96,7 +96,7 @@ def test_dependencies_are_what_environments_name_directly_and_what_runs_the_work
 @pytest.mark.parametrize("name", NAMES)
 def test_an_environment_names_just_the_packages_that_its_steps_import(name):
     direct = {IMPORTED_AS.get(package, package) for package in PROJECT["tool"]["hidden-dynamics"]["environments"][name]}
-    needed = set().union(*(imports_of(step)[1] for step in steps() if step.environment == name))
+    needed = set().union(*(imports_of(step) for step in steps() if step.environment == name))
     assert needed - direct <= set().union(*(BROUGHT.get(package, set()) for package in direct))
     assert direct - needed == set()
 

@@ -306,7 +306,7 @@ def orthogonal(K):
     return spec_of(optimisers={"main": RMSPROP["main"], "orthogonal": RMSPROP["main"]}), Steps, network
 
 
-class Tested(ValidatedTask, Regression):
+class WithATest(ValidatedTask, Regression):
     """It measures, beside the test loss, a number that grows; and it has a test."""
 
     def measure(self, part, network):
@@ -374,7 +374,7 @@ KINDS = {
     "Adam": linear("Adam"),
     "SGD": linear("SGD", momentum=0.9),
     **{f"K = {K}": orthogonal(K) for K in (1, 3, "∞")},
-    "averaged and tested": (AVERAGED, Tested, lambda: Linear(noise=1.0)),
+    "averaged and tested": (AVERAGED, WithATest, lambda: Linear(noise=1.0)),
     "in turns": (spec_of(alternating=True), OfParts, lambda: Turns(noise=1.0)),
     "solved": (spec_of(), Regression, lambda: Solved(noise=1.0)),
 }
