@@ -9,6 +9,7 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -61,6 +62,13 @@ def refused(word: str | None = None, file: object = None, key: str | None = None
         yield
     assert file is None or error.value.file == str(file)
     assert key is None or error.value.key == key
+
+
+def printed_by(code: str, *arguments: str) -> str:
+    """What a Python of its own prints, which runs this code in the repository."""
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    return done.stdout
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from conftest import MISSING, refused
+from raw import TOY
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.artifacts import load_artifacts
@@ -95,6 +96,25 @@ REQUIRED = [
     (ARTIFACTS, "momentumrnn_table1.rows"),
 ]
 BAD += [(file, key, MISSING, key, "Field required") for file, key in REQUIRED]
+
+
+def with_file(**changes):
+    return {"files": {"x": {"size": 1, "sha256": "0" * 64, "urls": ["http://x"]} | changes}}
+
+
+TOYS = [  # what differs in an entry of a dataset
+    ({"title": None}, "title", "valid string"),
+    ({"stand_in_for": "mnst"}, "stand_in_for", "Did you mean 'mnist'?"),
+    ({"stand_in_for": ["toy", "toy"]}, "stand_in_for", "two are the same"),
+    ({"files": {"../data.bin": {}}}, "files.../data.bin", "match pattern"),
+    ({"files": {"x": {"size": 1, "urls": ["http://x"]}}}, "files.x.sha256", "Field required"),
+    (with_file(sha256="0" * 63), "files.x.sha256", "match pattern"),
+    (with_file(urls=["/x"]), "files.x.urls.0", "match pattern"),
+    (with_file(archive="zip", members="*", count=1), "files.x.archive", "'tar'"),
+    (with_file(archive="tar", members="*"), "files.x", "archive, members and count together"),
+    (with_file(archive="tar", members="*", count=1, size=None), "files.x", "the size of an archive's members"),
+]
+BAD += [(DATASETS, "toy", TOY | changes, f"toy.{key}", expected) for changes, key, expected in TOYS]
 NAMES = [f"{file}-{key}-{value}"[:60] for file, key, value, *_ in BAD]
 
 

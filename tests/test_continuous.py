@@ -38,9 +38,9 @@ def leaves(*tensors):
     return [tensor.clone().requires_grad_() for tensor in tensors]
 
 
-def found_of(outputs, wanted):
+def found_of(outputs, wanted, seed=7):
     """Values, and the gradients of one random linear map of them."""
-    loss = sum((output * noise(*output.shape, seed=7 + k)).sum() for k, output in enumerate(outputs))
+    loss = sum((output * noise(*output.shape, seed=seed + k)).sum() for k, output in enumerate(outputs))
     return [*(output.detach() for output in outputs), *torch.autograd.grad(loss, wanted)]
 
 

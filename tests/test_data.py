@@ -2,14 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, refused
+from conftest import ROOT, printed_by, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -213,5 +211,4 @@ for module in pkgutil.iter_modules(data.__path__):
     importlib.import_module(f"hidden_dynamics.data.{module.name}")
 print(json.dumps([name for name in ("torch", "sklearn") if name in sys.modules]))
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == []
+    assert json.loads(printed_by(code)) == []

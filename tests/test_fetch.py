@@ -6,7 +6,6 @@ import fcntl
 import gzip
 import hashlib
 import os
-import re
 import socket
 import subprocess
 import tarfile
@@ -22,7 +21,7 @@ import fetch as script
 import numpy as np
 import pytest
 from conftest import file_size_limit, refused
-from raw import TOY, pack, with_dataset
+from raw import pack, with_dataset
 
 from hidden_dynamics.configuration.schema import RemoteFile
 from hidden_dynamics.data import fetch as fetching
@@ -351,31 +350,6 @@ def test_a_disk_that_refuses_is_reported_and_no_other_address_is_asked(server, t
     with file_size_limit(100_000), pytest.raises(OSError, match=os.strerror(errno.EFBIG)):
         bring(*urls, content=content)
     assert len(server.requests) == 1 and left_behind(tmp_path) == []
-
-
-def with_file(**changes) -> dict:
-    return {"files": {"x": {"size": 1, "sha256": "0" * 64, "urls": ["http://x"]} | changes}}
-
-
-@pytest.mark.parametrize(
-    ("changes", "key", "expected"),
-    [
-        ({"title": None}, "title", "valid string"),
-        ({"stand_in_for": "mnst"}, "stand_in_for", "Did you mean 'mnist'?"),
-        ({"stand_in_for": ["toy", "toy"]}, "stand_in_for", "two are the same"),
-        ({"files": {"../data.bin": {}}}, "files.../data.bin", "match pattern"),
-        ({"files": {"x": {"size": 1, "urls": ["http://x"]}}}, "files.x.sha256", "Field required"),
-        (with_file(sha256="0" * 63), "files.x.sha256", "match pattern"),
-        (with_file(urls=["/x"]), "files.x.urls.0", "match pattern"),
-        (with_file(archive="zip", members="*", count=1), "files.x.archive", "'tar'"),
-        (with_file(archive="tar", members="*"), "files.x", "archive, members and count together"),
-        (with_file(archive="tar", members="*", count=1, size=None), "files.x", "the size of an archive's members"),
-    ],
-)
-def test_a_malformed_entry_is_named(project, changes: dict, key: str, expected: str):
-    project.set("config/datasets.yaml", "toy", TOY | changes)
-    with refused(re.escape(expected), file="config/datasets.yaml", key=f"toy.{key}"):
-        project.load()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import torch
 from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
+from loops import CPU, run_loop
 from made import change_record, make_run
 
 from hidden_dynamics.artifacts import load_artifacts
@@ -22,11 +23,9 @@ from hidden_dynamics.measurements.calibration import Calibration, Cost, chosen, 
 from hidden_dynamics.measurements.forecast import Machine, as_markdown, forecast, taken
 from hidden_dynamics.measurements.forecast_measurement import EVALUATIONS, alike, arrays_of, measure
 from hidden_dynamics.results.rows import read_rows
-from hidden_dynamics.training import devices, loop, optimisers
+from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
-from hidden_dynamics.training.checkpoint import Checkpoint
 
-CPU = torch.device("cpu")
 WHERE = {"processor": "made up", "threads": 1, "side_by_side": {"cpu": 1}, "date": "2026-11-21"}
 MACHINES = {"cpu": Machine(places=2, part=1)}
 
@@ -67,8 +66,7 @@ def test_a_run_costs_its_building_and_each_unit_of_the_work_that_the_training_lo
     run = replace(run, spec=spec)
     arrays = arrays_of(configured(), run)
     task, network = build(run, arrays, CPU)
-    updating = optimisers.build(network, spec["training"]["optimisers"])
-    done = loop.train(spec, task, network, updating, Checkpoint(tmp_path, "x"), CPU).iteration
+    done = run_loop(tmp_path, spec, task, network)[0].iteration
     schedule = task.schedule(spec["training"], 1)
     work = [schedule.work(place) for place in range(done)]
     assert (len(set(work)) > 1) == name.startswith("ptb")

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.floors.fitted import Answering
 from hidden_dynamics.models.image_networks import ImageOutput
 from hidden_dynamics.tasks import images
 from hidden_dynamics.tasks.images import ImageClassification
@@ -144,19 +145,6 @@ def test_held_out_images_are_not_trained_on_and_the_same_for_all_seeds():
     assert held_out[0] != set(range(HELD_OUT)) and held_out[0] != set(range(280, 300))  # from all over
 
 
-class Linear(nn.Module):
-    """A network of one linear map."""
-
-    def __init__(self, side: int):
-        super().__init__()
-        torch.manual_seed(0)
-        self.readout = nn.Linear(3 * side**2, 10)
-
-    def forward(self, batch: torch.Tensor) -> ImageOutput:
-        flat = batch.flatten(1)
-        return ImageOutput(self.readout(flat), flat, batch)
-
-
 @pytest.mark.parametrize("crop", [1, 2, 3, 4, 5, 6])
 def test_what_is_evaluated_on_is_the_central_crop_or_the_whole_image(crop: int):
     arrays = noise()
@@ -175,7 +163,9 @@ def test_what_is_evaluated_on_is_the_central_crop_or_the_whole_image(crop: int):
 def test_loss_and_accuracy_are_those_of_the_whole_set(monkeypatch, select_on: str, evaluate_on: str, size: int):
     monkeypatch.setattr(images, "EVALUATION_BATCH", size)
     task = task_of(select_on=select_on, evaluate_on=evaluate_on)
-    network = Linear(CROP if evaluate_on == "crop" else SIDE)
+    torch.manual_seed(0)
+    readout = nn.Linear(3 * (CROP if evaluate_on == "crop" else SIDE) ** 2, 10)
+    network = Answering(lambda batch: ImageOutput(readout(batch.flatten(1)), batch.flatten(1), batch))
     measured = task.evaluate(network)
     if select_on == "validation":
         measured |= task.evaluate_test(network)

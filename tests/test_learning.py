@@ -1,15 +1,13 @@
 """What an iteration does with a batch: all parameters at once or in turn. And the schedule with its rates."""
 
 import math
-import subprocess
-import sys
 
 import loops
 import numpy as np
 import pytest
 import torch
 from cases import noise
-from conftest import ROOT
+from conftest import printed_by
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -257,8 +255,7 @@ torch.save(steppers["main"].state_dict(), io.BytesIO())
 steppers["main"].load_state_dict(steppers["main"].state_dict())
 print([name for name in ("torch._dynamo", "sklearn", "pandas", "matplotlib") if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert printed_by(code) == "[]\n"
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["the loop's", "the task's"])

@@ -5,14 +5,12 @@ import itertools
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import measure_cost
 import pytest
 import torch
-from conftest import ROOT, refused
+from conftest import ROOT, printed_by, refused
 from raw import noise_images
 from repository import SETTINGS, Workflow, copy_repository
 
@@ -60,8 +58,7 @@ def test_resident_memory_is_that_of_the_peak_beyond_what_was_held_before():
         "hold = lambda megabytes: lambda: len(b'x' * (megabytes * 10**6))\n"
         "print(*resident_beyond([hold(64), hold(128)]))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert [int(text) / 1e6 for text in done.stdout.split()] == pytest.approx([64, 128], abs=3)
+    assert [int(text) / 1e6 for text in printed_by(code).split()] == pytest.approx([64, 128], abs=3)
 
 
 def test_each_process_is_another_one_and_its_death_is_told():

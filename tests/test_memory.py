@@ -3,11 +3,9 @@
 import json
 import os
 import platform
-import subprocess
-import sys
 
 import pytest
-from conftest import ROOT
+from conftest import printed_by
 
 from hidden_dynamics.system import memory
 from hidden_dynamics.system.memory import keep_memory
@@ -39,8 +37,7 @@ for arithmetic in (lambda: None, lambda: devices.set_arithmetic(1, "fp32")):
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc's allocator alone can be told to keep memory")
 def test_a_training_keeps_its_memory_and_its_numbers_to_the_bit():
-    done = subprocess.run([sys.executable, "-c", STEPS], cwd=ROOT, capture_output=True, text=True, check=True)
-    (digest, faults), (digest_kept, faults_kept) = map(json.loads, done.stdout.splitlines())
+    (digest, faults), (digest_kept, faults_kept) = map(json.loads, printed_by(STEPS).splitlines())
     assert digest_kept == digest
     assert faults_kept < faults / 10
 
@@ -73,7 +70,6 @@ def test_the_peak_is_of_what_was_and_of_this_process_alone():
     steps = (
         "from hidden_dynamics.system import memory; print(memory.peak()); bytearray(200 * 10**6); print(memory.peak())"
     )
-    done = subprocess.run([sys.executable, "-c", steps], cwd=ROOT, capture_output=True, text=True, check=True)
-    before, after = map(int, done.stdout.split())
+    before, after = map(int, printed_by(steps).split())
     assert 0 < before < 150 <= after - before < 250
     assert memory.peak() > len(held) // 10**6

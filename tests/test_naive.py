@@ -6,28 +6,23 @@ import numpy as np
 import pytest
 import torch
 from raw import noise_images
-from series_cases import STAYS
+from test_series_tasks import CPU, MOVES, PATIENTS, activity, mortality, regression
 from test_speech_task import arrays as utterances
+from test_sporadic_task import ARRAYS, task_of
 
-from hidden_dynamics.data import adding, copying, intensive_care_stays, ornstein_uhlenbeck, tagged_movements
+from hidden_dynamics.data import adding, copying
 from hidden_dynamics.data.speech import BINS
 from hidden_dynamics.floors.fitted import Answering
 from hidden_dynamics.models.latent_family.family import Prediction
 from hidden_dynamics.models.ragged import valid_steps
 from hidden_dynamics.results.record import baselines_of
 from hidden_dynamics.results.seeds import BY_CHANCE, best, in_two_clusters, margin
-from hidden_dynamics.tasks.activity import ActivityRecognition
 from hidden_dynamics.tasks.adding import Adding
 from hidden_dynamics.tasks.copying import Copying
 from hidden_dynamics.tasks.images import ImageClassification
 from hidden_dynamics.tasks.language import LanguageModelling, columns
-from hidden_dynamics.tasks.mortality import Mortality
 from hidden_dynamics.tasks.pixels import PixelClassification
-from hidden_dynamics.tasks.series_regression import SeriesRegression
 from hidden_dynamics.tasks.speech import RIDGE_PENALTY, SILENCE, SpeechPrediction
-from hidden_dynamics.tasks.sporadic import SporadicForecasting
-
-CPU = torch.device("cpu")
 
 
 def test_of_classes_they_are_the_majority_and_the_frequencies():
@@ -117,8 +112,7 @@ def test_of_a_text_it_is_the_training_texts_frequencies():
 
 def test_of_sporadic_series_they_are_moments_the_last_value_and_the_series_own_mean():
     """One feature; two series of the test part are given 1, 3 and 5, and asked for (2, 4, 6) and (7, 7, 7)."""
-    data = ornstein_uhlenbeck.prepare(None, {"series": 40, "end": 6.0, "until": 4.0, "rate": 1.0})
-    task = SporadicForecasting(data, {"until": 4.0, "targets": 3, "fold": "by_seed", "series": "by_position"}, 0, CPU)
+    task = task_of(ARRAYS)
     assert task.test_set == {"size": len(task.parts["test"]), "positive": None}
     task.parts["test"], lengths = np.array([0, 1]), np.array([5, 4])
     task.rows = task.rows._replace(
@@ -136,15 +130,9 @@ def test_of_sporadic_series_they_are_moments_the_last_value_and_the_series_own_m
     assert task.naive["test_negll"] == {"best constant": pytest.approx(nats)}
 
 
-@pytest.fixture(scope="module")
-def stays():
-    return intensive_care_stays.prepare(None, {"stays": 50})
-
-
 @pytest.mark.parametrize("targets", ["interpolation", "extrapolation"])
-def test_of_patients_they_are_those_of_a_network_that_answers_so(stays, targets):
-    split_at = {"split_at": "time"} if targets == "extrapolation" else {}
-    task = SeriesRegression(stays, STAYS | {"targets": targets} | split_at, 0, CPU)
+def test_of_patients_they_are_those_of_a_network_that_answers_so(targets):
+    task = regression(PATIENTS, targets)
     batch = task.part("test")
     given, wanted = batch.context, batch.targets
     constant = (wanted.values.sum(0) / wanted.mask.sum(0).clamp(min=1)).expand(given.size, -1)
@@ -155,7 +143,8 @@ def test_of_patients_they_are_those_of_a_network_that_answers_so(stays, targets)
             if rows.any():
                 own[series, feature] = given.values[rows, feature].mean()
                 last[series, feature] = given.values[rows, feature][-1]
-    answers = {"best constant": constant, "series' own mean": own} | ({"last value": last} if split_at else {})
+    answers = {"best constant": constant, "series' own mean": own}
+    answers |= {"last value": last} if targets == "extrapolation" else {}
     name = f"test_{targets}_mse_observed"
 
     def answering(by):
@@ -168,15 +157,14 @@ def test_of_patients_they_are_those_of_a_network_that_answers_so(stays, targets)
     assert released["best constant"] <= measured["best constant"][f"test_{targets}_mse"]  # of other weights
 
 
-def test_of_deaths_they_are_chance_and_of_activities_the_majority(stays):
-    task = Mortality(stays, STAYS | {"scores": "averaged"}, 0, CPU)
-    died = stays["died"][task.parts["test"]]
+def test_of_deaths_they_are_chance_and_of_activities_the_majority():
+    task = mortality(PATIENTS)
+    died = PATIENTS["died"][task.parts["test"]]
     assert task.naive["test_auc"] == {"chance": 0.5}
     assert task.naive["test_average_precision"] == {"chance": pytest.approx(died.mean())}
     assert task.naive["test_interpolation_mse"].keys() == {"best constant", "series' own mean"}
     assert task.test_set == {"size": len(died), "positive": died.sum()}
-    settings = {"windows": "by_sequence", "resampled": False, "bin_labels": "lowest", "classes": 7, "validation": 0.1}
-    task = ActivityRecognition(tagged_movements.prepare(None, {}), settings | {"scores": "averaged"}, 0, CPU)
+    task = activity(MOVES, bin_labels="lowest")
     truth = task.activity[task.parts["test"]]
     counts = np.bincount(truth[truth >= 0])
     assert task.naive["test_time_point_accuracy"] == {"majority class": counts.max() / counts.sum()}

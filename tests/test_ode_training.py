@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 import torch
 import train as script
-from loops import CPU, assert_same
+from loops import CPU, assert_same, run_loop
 
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data import prepared
 from hidden_dynamics.results import writing
-from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.building import build
-from hidden_dynamics.training.checkpoint import Checkpoint
 
 TASK, MODEL = "svhn_images", "ace_ode_net"  # whose maps are 2x2 here
 TRAIN, HELD_OUT, TEST, BATCH, EPOCHS = 35, 12, 20, 10, 3
@@ -63,9 +61,7 @@ class Run:
         return counted
 
     def train(self):
-        spec = self.run.spec
-        steppers = optimisers.build(self.network, spec["training"]["optimisers"])
-        return loop.train(spec, self.task, self.network, steppers, Checkpoint(self.directory, "this run"), CPU)
+        return run_loop(self.directory, self.run.spec, self.task, self.network)[0]
 
 
 # In each epoch, what fills no batch is left out.

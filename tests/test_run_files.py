@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from conftest import refused
+from drawn import artifact_at
 from made import change_record, evaluations_of, make_run, predictions_of
 
-from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
 from hidden_dynamics.results.rows import read_rows, write_rows
 
@@ -18,21 +18,17 @@ READERS = {
     PREDICTIONS: lambda files: files.predictions(),
 }
 NORMS = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, np.inf]]
-
-
-@pytest.fixture(scope="module")
-def run(configured):
-    """One of PMNIST that records gradients."""
-    return artifact_named(configured(scale="demo"), "momentumrnn_figure2").case_runs[0]
+FIGURE = artifact_at("demo", "momentumrnn_figure2")
+RUN = FIGURE.case_runs[0]  # of PMNIST, which records gradients
 
 
 @pytest.fixture
-def files(configured, run, tmp_path):
-    evaluations, predictions = evaluations_of(run, (0.5, 0.75, 0.625), "test_accuracy"), predictions_of(run)
-    return make_run(tmp_path, configured(scale="demo"), run, evaluations, gradients=NORMS, predictions=predictions)
+def files(tmp_path):
+    evaluations, predictions = evaluations_of(RUN, (0.5, 0.75, 0.625), "test_accuracy"), predictions_of(RUN)
+    return make_run(tmp_path, FIGURE.configuration, RUN, evaluations, gradients=NORMS, predictions=predictions)
 
 
-def test_what_was_written_is_read(files, run):
+def test_what_was_written_is_read(files):
     assert files.record()["status"] == "finished"
     assert files.metrics()[1] == {"iteration": 20, "epoch": 2, "train_loss": 1, "test_accuracy": 0.75}
     for against, x in (("iteration", [10, 20, 30]), ("epoch", [1, 2, 3])):
@@ -44,7 +40,7 @@ def test_what_was_written_is_read(files, run):
     iterations, norms = files.gradients()
     assert iterations.tolist() == [0, 2, 4]
     np.testing.assert_array_equal(norms, np.float32(NORMS))
-    np.testing.assert_equal(files.predictions(), predictions_of(run))
+    np.testing.assert_equal(files.predictions(), predictions_of(RUN))
 
 
 def test_an_empty_cell_is_nothing_measured(files):
@@ -57,8 +53,8 @@ def test_an_empty_cell_is_nothing_measured(files):
         files.evaluations("test_mse")
 
 
-def test_a_run_that_diverged_at_once_has_no_evaluations_and_no_predictions(configured, run, tmp_path):
-    files = make_run(tmp_path, configured(scale="demo"), run, [], diverged_at=1, gradients=[], predictions={})
+def test_a_run_that_diverged_at_once_has_no_evaluations_and_no_predictions(tmp_path):
+    files = make_run(tmp_path, FIGURE.configuration, RUN, [], diverged_at=1, gradients=[], predictions={})
     assert files.metrics() == files.clock() == []
     assert [values.size for values in files.evaluations("test_accuracy")] == [0, 0]
     assert files.gradients()[1].size == 0 and files.predictions() == {}

@@ -1,6 +1,5 @@
 """Tasks of partly observed series: what is context, what is target, on which series, how it is scored."""
 
-import json
 import math
 
 import numpy as np
@@ -11,7 +10,6 @@ from series_cases import STAYS, rows_of
 from sklearn import metrics
 from sklearn.model_selection import train_test_split
 
-from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import runs_on
 from hidden_dynamics.data import intensive_care_stays, tagged_movements
 from hidden_dynamics.models.latent_family.family import LatentNetwork, Prediction, SeriesBatch
@@ -26,6 +24,7 @@ from hidden_dynamics.training.building import build
 from hidden_dynamics.training.optimisers import learn
 
 CPU = torch.device("cpu")
+PATIENTS, MOVES = intensive_care_stays.prepare(None, {"stays": 50}), tagged_movements.prepare(None, {})
 TAGS = {
     **{"windows": "by_sequence", "resampled": False, "bin_labels": "first"},
     **{"classes": 7, "validation": 0.1, "scores": "averaged"},
@@ -48,16 +47,6 @@ class Echo(LatentNetwork):
         elif places is not None:
             labels = torch.stack([places[:, None] * (torch.arange(7) - 3), places[:, None].cos() * torch.arange(7)])
         return Prediction(torch.stack([times, times / 2]), labels, torch.zeros(()), torch.zeros(()))
-
-
-@pytest.fixture(scope="module")
-def stays() -> dict[str, np.ndarray]:
-    return intensive_care_stays.prepare(None, {"stays": 50})
-
-
-@pytest.fixture(scope="module")
-def tags() -> dict[str, np.ndarray]:
-    return tagged_movements.prepare(None, {})
 
 
 def mortality(arrays: dict[str, np.ndarray], seed: int = 0, **settings: object) -> Mortality:
@@ -94,18 +83,18 @@ def test_the_split_is_that_of_the_released_code(count: int):
 
 
 @pytest.mark.parametrize("moved", [lambda times: times / 3, lambda times: times + 25])
-def test_a_part_without_context_or_targets_is_refused(stays, moved):
+def test_a_part_without_context_or_targets_is_refused(moved):
     with refused("no context"):
-        regression(stays | {"times": moved(stays["times"])}, "extrapolation")
+        regression(PATIENTS | {"times": moved(PATIENTS["times"])}, "extrapolation")
 
 
 @pytest.mark.parametrize("asked", [{}, {"split": "by_seed"}])
-def test_the_split_is_the_same_for_all_seeds_or_where_that_is_asked_one_of_each(stays, tags, asked):
+def test_the_split_is_the_same_for_all_seeds_or_where_that_is_asked_one_of_each(asked):
     for seed in (0, 3):
-        task = mortality(stays, seed, **asked)
+        task = mortality(PATIENTS, seed, **asked)
         np.testing.assert_equal(task.parts, split(50, 0.1, seed) if asked else split(50, 0.1))
         assert task.split == {"series": 50, "train": 36, "validation": 4, "test": 10} and task.train_size == 36
-    apart = [set(activity(tags, seed, **asked).parts["test"]) for seed in (0, 3)]
+    apart = [set(activity(MOVES, seed, **asked).parts["test"]) for seed in (0, 3)]
     assert (apart[0] != apart[1]) == bool(asked)
 
 
@@ -116,33 +105,33 @@ def test_the_divergence_counts_after_the_first_epochs():
 
 @pytest.mark.parametrize("placeholders", ["missing", "values"])
 @pytest.mark.parametrize("normalisation", ["range", "maximum"])
-def test_a_batch_has_all_rows_of_its_series_normalised(stays, placeholders: str, normalisation: str):
-    task = mortality(stays, placeholders=placeholders, normalisation=normalisation)
-    mask = stays["mask"] & (stays["values"] != -1) if placeholders == "missing" else stays["mask"]
-    assert (stays["values"][stays["mask"]] == -1).any()
+def test_a_batch_has_all_rows_of_its_series_normalised(placeholders: str, normalisation: str):
+    task = mortality(PATIENTS, placeholders=placeholders, normalisation=normalisation)
+    mask = PATIENTS["mask"] & (PATIENTS["values"] != -1) if placeholders == "missing" else PATIENTS["mask"]
+    assert (PATIENTS["values"][PATIENTS["mask"]] == -1).any()
     batch = task.batch(12, np.array([3, 0]))
     assert batch.targets is batch.context and batch.divergence_weight == divergence_weight(12)
     chosen = task.parts["train"][[3, 0]]
-    assert batch.labels.tolist() == stays["died"][chosen].tolist() and batch.labels.dtype == torch.float32
-    end = max(stays["times"][rows_of(stays, place)].max() for place in chosen)
+    assert batch.labels.tolist() == PATIENTS["died"][chosen].tolist() and batch.labels.dtype == torch.float32
+    end = max(PATIENTS["times"][rows_of(PATIENTS, place)].max() for place in chosen)
     for number, place in enumerate(chosen):
-        rows = rows_of(stays, place)
+        rows = rows_of(PATIENTS, place)
         found = entries_of(batch.context, number)
-        assert len(found) == stays["lengths"][place]
+        assert len(found) == PATIENTS["lengths"][place]
         for (time, values, seen), row in zip(found, range(rows.start, rows.stop), strict=True):
-            assert time == pytest.approx(stays["times"][row] / end)
+            assert time == pytest.approx(PATIENTS["times"][row] / end)
             assert np.array_equal(seen, mask[row])
             for feature in np.flatnonzero(mask[row]):
-                column = stays["values"][:, feature][mask[:, feature]].astype(float)
+                column = PATIENTS["values"][:, feature][mask[:, feature]].astype(float)
                 width = column.max() - (column.min() if normalisation == "range" else 0)
-                expected = (stays["values"][row, feature] - column.min()) / (width or 1)
+                expected = (PATIENTS["values"][row, feature] - column.min()) / (width or 1)
                 assert values[feature] == pytest.approx(expected, rel=1e-5, abs=1e-6)
     assert batch.context.times[-1] == 1
 
 
-def test_minus_one_is_a_placeholder_in_descriptors_alone(stays):
-    values, mask = np.full_like(stays["values"], -1), np.ones_like(stays["mask"])
-    seen = mortality(stays | {"values": values, "mask": mask}).rows.mask
+def test_minus_one_is_a_placeholder_in_descriptors_alone():
+    values, mask = np.full_like(PATIENTS["values"], -1), np.ones_like(PATIENTS["mask"])
+    seen = mortality(PATIENTS | {"values": values, "mask": mask}).rows.mask
     assert not seen[:, :5].any() and seen[:, 5:].all()
 
 
@@ -162,22 +151,23 @@ def test_times_whose_values_add_up_to_0_are_dropped_as_released():
     assert context["dropped"].offsets[-1] == len(context["dropped"].values) == len(context["dropped"].series)
 
 
-def test_later_rows_are_targets_after_half_of_the_time(stays):
-    batch = regression(stays, "extrapolation").part("test")
-    end = max(stays["times"][rows_of(stays, place)].max() for place in split(50, 0.1)["test"])
+def test_later_rows_are_targets_after_half_of_the_time():
+    batch = regression(PATIENTS, "extrapolation").part("test")
+    end = max(PATIENTS["times"][rows_of(PATIENTS, place)].max() for place in split(50, 0.1)["test"])
     assert batch.context.times[-1] <= UNTIL / end < batch.targets.times[0] and batch.targets.times[-1] == 1
     assert batch.labels is None and batch.context.size == batch.targets.size == 10
     for number, place in enumerate(split(50, 0.1)["test"]):
-        early = stays["times"][rows_of(stays, place)] <= UNTIL
+        early = PATIENTS["times"][rows_of(PATIENTS, place)] <= UNTIL
         assert len(entries_of(batch.context, number)) == early.sum()
         assert len(entries_of(batch.targets, number)) == (~early).sum()
 
 
 @pytest.mark.parametrize("zero_times", ["kept", "dropped"])
-def test_later_rows_are_targets_after_half_of_the_union_times_as_released(stays, zero_times: str):
+def test_later_rows_are_targets_after_half_of_the_union_times_as_released(zero_times: str):
     """Half of all of them, before some early ones, at which nothing was observed, are dropped. Nobody has feature 3."""
-    unseen = np.isin(stays["times"], np.unique(stays["times"])[1:7])[:, None] | (np.arange(stays["mask"].shape[1]) == 3)
-    arrays = stays | {"mask": stays["mask"] & ~unseen}
+    times, mask = PATIENTS["times"], PATIENTS["mask"]
+    unseen = np.isin(times, np.unique(times)[1:7])[:, None] | (np.arange(mask.shape[1]) == 3)
+    arrays = PATIENTS | {"mask": mask & ~unseen}
     batch = regression(arrays, "extrapolation", split_at="index", zero_times=zero_times).part("test")
     whole, kept = (regression(arrays, zero_times=kind).part("test").context for kind in (zero_times, "kept"))
     half = int((whole.times < kept.times[len(kept.times) // 2]).sum())
@@ -204,24 +194,24 @@ def test_scores_that_are_not_defined_are_not_a_number(truth: list, scores: list)
 
 
 @pytest.mark.parametrize("kind", ["averaged", "pooled"])
-def test_mortality_is_scored_by_averaged_or_pooled_samples(stays, kind: str):
-    task = mortality(stays, scores=kind)
-    died, places = stays["died"][task.parts["test"]].astype(float), np.linspace(-2, 2, 10)
+def test_mortality_is_scored_by_averaged_or_pooled_samples(kind: str):
+    task = mortality(PATIENTS, scores=kind)
+    died, places = PATIENTS["died"][task.parts["test"]].astype(float), np.linspace(-2, 2, 10)
     samples = 1 / (1 + np.exp(-np.stack([places, (places - 0.3) ** 2])))
     scores, truth = (samples.mean(0), died) if kind == "averaged" else (samples.ravel(), np.tile(died, 2))
     expected = {
         "test_auc": area_under_roc(truth, scores),
         "test_average_precision": average_precision(truth, scores),
         "test_calibration_error": calibration_error(truth, scores),
-        "test_interpolation_mse": regression(stays).evaluate_test(Echo())["test_interpolation_mse"],
+        "test_interpolation_mse": regression(PATIENTS).evaluate_test(Echo())["test_interpolation_mse"],
     }
     assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-5)
     assert set(task.evaluate(Echo())) == {name.replace("test", "validation") for name in expected}
 
 
 @pytest.mark.parametrize("targets", ["interpolation", "extrapolation"])
-def test_errors_are_those_of_a_plain_loop(stays, targets: str):
-    task = regression(stays, targets)
+def test_errors_are_those_of_a_plain_loop(targets: str):
+    task = regression(PATIENTS, targets)
     batch, squares = task.part("test"), {}
     for series in range(batch.targets.size):
         for time, values, mask in entries_of(batch.targets, series):
@@ -244,8 +234,8 @@ class Drawing(Echo):
         return prediction._replace(values=torch.randn_like(prediction.values))
 
 
-def test_what_is_latent_is_drawn_alike_in_every_evaluation_and_training_does_not_notice(stays):
-    task = regression(stays)
+def test_what_is_latent_is_drawn_alike_in_every_evaluation_and_training_does_not_notice():
+    task = regression(PATIENTS)
     found = []
     for seed in (5, 6):
         torch.manual_seed(seed)
@@ -258,8 +248,8 @@ def test_what_is_latent_is_drawn_alike_in_every_evaluation_and_training_does_not
 
 
 @pytest.mark.parametrize("targets", ["interpolation", "extrapolation"])
-def test_predictions_are_errors_over_time(stays, targets: str):
-    task, network = regression(stays, targets), Echo()
+def test_predictions_are_errors_over_time(targets: str):
+    task, network = regression(PATIENTS, targets), Echo()
     made, batch = task.predictions(network), task.part("test")
     measured = task.evaluate_test(network)[f"test_{targets}_mse_observed"]
     assert made["error_sum"].sum() / made["error_count"].sum() == pytest.approx(measured, rel=1e-5)
@@ -281,20 +271,20 @@ def test_windows_are_fifty_rows_every_twenty_five_while_a_row_follows():
     assert (np.diff(found) == 1).all() and found.shape[1] == WINDOW
 
 
-def test_a_window_begins_at_0_and_windows_share_their_times(tags):
-    task = activity(tags)
+def test_a_window_begins_at_0_and_windows_share_their_times():
+    task = activity(MOVES)
     batch = task.batch(0, np.arange(8))
     assert batch.context.times[0] == 0 and batch.context.times[-1] == 1 and batch.targets is batch.context
-    ticks = np.round(100 * tags["times"].astype(float))[windows(tags["lengths"])[0][task.parts["train"][:8]]]
+    ticks = np.round(100 * MOVES["times"].astype(float))[windows(MOVES["lengths"])[0][task.parts["train"][:8]]]
     union = np.unique(ticks - ticks[:, :1])
     assert np.allclose(batch.context.times, union / union[-1]) and len(batch.context.values) == 8 * WINDOW
 
 
 @pytest.mark.parametrize("kind", ["first", "lowest"])
-def test_every_row_has_the_label_of_its_own(tags, kind: str):
-    changed = tags | {"lowest": np.where(np.arange(len(tags["labels"])) % 3, tags["labels"], -1)}
+def test_every_row_has_the_label_of_its_own(kind: str):
+    changed = MOVES | {"lowest": np.where(np.arange(len(MOVES["labels"])) % 3, MOVES["labels"], -1)}
     task, truth = activity(changed, bin_labels=kind), changed["labels" if kind == "first" else "lowest"]
-    batch, (rows, _) = task.batch(0, np.array([4, 1])), windows(tags["lengths"])
+    batch, (rows, _) = task.batch(0, np.array([4, 1])), windows(MOVES["lengths"])
     assert (truth[rows[task.parts["train"][[4, 1]]]].min() < 0) == (kind == "lowest")
     for number, place in enumerate(task.parts["train"][[4, 1]]):
         labels = batch.labels[batch.targets.series == number]
@@ -302,20 +292,20 @@ def test_every_row_has_the_label_of_its_own(tags, kind: str):
     assert batch.labels.dtype == torch.int64
 
 
-def test_no_two_parts_share_a_sequence_unless_windows_are_split_at_random(tags):
-    _, sequences = windows(tags["lengths"])
-    apart, released = activity(tags), activity(tags, windows="at_random")
+def test_no_two_parts_share_a_sequence_unless_windows_are_split_at_random():
+    _, sequences = windows(MOVES["lengths"])
+    apart, released = activity(MOVES), activity(MOVES, windows="at_random")
     assert sum(len(part) for part in apart.parts.values()) == len(sequences) == apart.split["series"]
     of = {name: set(sequences[part]) for name, part in apart.parts.items()}
     assert not of["train"] & of["test"] and not of["train"] & of["validation"] and not of["test"] & of["validation"]
-    assert of == {name: set(part) for name, part in split(len(tags["lengths"]), 0.1).items()}
+    assert of == {name: set(part) for name, part in split(len(MOVES["lengths"]), 0.1).items()}
     assert set(sequences[released.parts["train"]]) & set(sequences[released.parts["test"]])
     assert released.parts["test"].tolist() == split(len(sequences), 0.1)["test"].tolist()
 
 
-def test_the_released_parts_are_drawn_from_themselves_by_the_seed(tags):
-    whole = activity(tags, validation=0, windows="at_random").parts
-    drawn = [activity(tags, seed, validation=0, windows="at_random", resampled=True).parts for seed in (1, 1, 2)]
+def test_the_released_parts_are_drawn_from_themselves_by_the_seed():
+    whole = activity(MOVES, validation=0, windows="at_random").parts
+    drawn = [activity(MOVES, seed, validation=0, windows="at_random", resampled=True).parts for seed in (1, 1, 2)]
     random = np.random.RandomState(1)
     for name in ("train", "test"):
         chosen = random.choice(len(whole[name]), len(whole[name]))
@@ -324,9 +314,9 @@ def test_the_released_parts_are_drawn_from_themselves_by_the_seed(tags):
 
 
 @pytest.mark.parametrize("kind", ["averaged", "pooled"])
-def test_activities_are_scored_time_by_time(tags, kind: str):
-    unread = {"lowest": np.where(tags["labels"] == 4, -1, tags["labels"])}
-    task = activity(tags | unread, scores=kind, bin_labels="lowest")
+def test_activities_are_scored_time_by_time(kind: str):
+    unread = {"lowest": np.where(MOVES["labels"] == 4, -1, MOVES["labels"])}
+    task = activity(MOVES | unread, scores=kind, bin_labels="lowest")
     truth = task.part("test").labels.numpy()
     places, classified = np.linspace(-2, 2, len(truth))[:, None], truth >= 0
     logits = np.stack([places * (np.arange(7) - 3), np.cos(places) * np.arange(7)])[:, classified]
@@ -339,16 +329,11 @@ def test_activities_are_scored_time_by_time(tags, kind: str):
     assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-4)
 
 
-TASKS = ["physionet", "physionet_interpolation", "physionet_extrapolation", "human_activity"]
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_every_network_learns_and_is_measured_on_its_task(stays, tags, name: str):
+@pytest.mark.parametrize("name", ["physionet", "physionet_interpolation", "physionet_extrapolation", "human_activity"])
+def test_every_network_learns_and_is_measured_on_its_task(configured, name: str):
     """As released. As published it is made, and one of each kind is trained by tests/test_on_a_gpu.py."""
-    arrays = tags if name == "human_activity" else stays
-    published, configuration = (
-        load(parse_settings(json.dumps({"variants": {"default": which}}))) for which in ("published", "released")
-    )
+    arrays = MOVES if name == "human_activity" else PATIENTS
+    published, configuration = (configured(variants={"default": which}) for which in ("published", "released"))
     for run in runs_on(published, name, [0]):
         build(run, arrays, CPU)
     for run in runs_on(configuration, name, [0]):
@@ -365,10 +350,10 @@ def test_every_network_learns_and_is_measured_on_its_task(stays, tags, name: str
         assert set(measured) <= set(configuration.metrics)
 
 
-def test_a_setting_that_does_not_fit_is_named(stays):
+def test_a_setting_that_does_not_fit_is_named():
     with refused("validation", key="settings.validation"):
-        mortality(stays, validation=1)
+        mortality(PATIENTS, validation=1)
     with refused("split_at"):  # which is of extrapolation alone
-        regression(stays, split_at="time")
+        regression(PATIENTS, split_at="time")
     with refused("too few"):
         split(2, 0.1)

@@ -5,11 +5,10 @@ In processes of their own: pytest enables faulthandler, which makes such a stack
 """
 
 import json
-import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import printed_by
 
 CHILD = """
 import ctypes, faulthandler, json, signal, sys
@@ -38,8 +37,6 @@ STDERR = ("sys.stderr", "None", "__import__('io').StringIO()")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's stack_t")
 @pytest.mark.parametrize("first", [*(f"sys.stderr = {which}" for which in STDERR), "faulthandler.enable()"])
 def test_handlers_have_a_stack_of_their_own_whatever_stderr_is_and_faulthandler_stays_as_its_user_set_it(first):
-    done = subprocess.run([sys.executable, "-c", CHILD, first], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, (done.returncode, done.stderr)
-    before, within, enabled = json.loads(done.stdout)
+    before, within, enabled = json.loads(printed_by(CHILD, first))
     assert within > 8192 and enabled == (first == "faulthandler.enable()")
     assert before == (within if enabled else 0)

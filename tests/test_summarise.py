@@ -9,6 +9,7 @@ import pytest
 import summarise
 from approved import approved
 from conftest import refused
+from drawn import artifact_at
 from made import change_record, evaluations_of, make_run
 from scipy import stats
 
@@ -21,24 +22,10 @@ from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import mean_band
 
-FIGURE, LANGUAGE = "momentumrnn_figure3", "momentumrnn_figure5"
+FIGURE, LANGUAGE = (artifact_at("demo", f"momentumrnn_figure{number}", seeds=[0, 1, 2]) for number in (3, 5))
+CONFIGURATION = FIGURE.configuration
 POINTS = 120
 FAILURE = {"cause": "step size underflow", "time": 0.25, "step": 8, "during": "backward"}
-
-
-@pytest.fixture(scope="module")
-def configuration(configured):
-    return configured(scale="demo", seeds=[0, 1, 2])
-
-
-@pytest.fixture(scope="module")
-def figure(configuration):
-    return artifact_named(configuration, FIGURE)
-
-
-@pytest.fixture(scope="module")
-def language(configuration):
-    return artifact_named(configuration, LANGUAGE)
 
 
 def losses_of(run, points=POINTS):
@@ -46,20 +33,20 @@ def losses_of(run, points=POINTS):
     return np.exp(-np.arange(points) / 40) + 0.1 * rng.random(points)
 
 
-def make(root, configuration, run, losses=None, **about):
+def make(root, run, losses=None, **about):
     """A run of images, with an evaluation every 10 iterations; its test loss is its train loss and 1."""
     losses = losses_of(run) if losses is None else losses
     evaluations = evaluations_of(run, [0.5] * (len(losses) // 10))
     for row in evaluations:
         row["test_loss"] = losses[row["iteration"] - 1] + 1
-    return make_run(root, configuration, run, evaluations, losses, **about)
+    return make_run(root, CONFIGURATION, run, evaluations, losses, **about)
 
 
 @pytest.fixture
-def finished(tmp_path, configuration, figure):
+def finished(tmp_path):
     """A root with every run of the figure, finished."""
-    for run in figure.case_runs:
-        make(tmp_path, configuration, run)
+    for run in FIGURE.case_runs:
+        make(tmp_path, run)
     return tmp_path
 
 
@@ -75,42 +62,42 @@ def curve_of(root, artifact, panel, model):
     return next((curve for curve in found if curve.model == model), None)
 
 
-def test_a_row_says_what_the_record_says(finished, figure):
-    rows = rows_of(finished, figure)
-    assert [row["directory"] for row in rows] == [run.directory for run in figure.case_runs]
-    record, row = RunFiles(finished / figure.case_runs[0].directory).record(), rows[0]
+def test_a_row_says_what_the_record_says(finished):
+    rows = rows_of(finished, FIGURE)
+    assert [row["directory"] for row in rows] == [run.directory for run in FIGURE.case_runs]
+    record, row = RunFiles(finished / FIGURE.case_runs[0].directory).record(), rows[0]
     assert json.loads(row.pop("measured")) == record["reported"]["metrics"]
     for name in ("variants", "hyperparameters", "training"):
         assert json.loads(row.pop(name)) == record["spec"][name]
     approved("summary_row.txt", "\n".join(f"{name}: {value}".rstrip() for name, value in row.items()))
 
 
-def test_a_diverged_run_reports_nothing_and_says_why(finished, configuration, figure):
-    first, second = figure.case_runs[:2]
-    make(finished, configuration, first, losses=losses_of(first, 5), diverged_at=5)
-    make(finished, configuration, second, losses=losses_of(second, 5), diverged_at=6, failure=FAILURE)
-    rows = rows_of(finished, figure)[:2]
+def test_a_diverged_run_reports_nothing_and_says_why(finished):
+    first, second = FIGURE.case_runs[:2]
+    make(finished, first, losses=losses_of(first, 5), diverged_at=5)
+    make(finished, second, losses=losses_of(second, 5), diverged_at=6, failure=FAILURE)
+    rows = rows_of(finished, FIGURE)[:2]
     for row, iteration in zip(rows, "56", strict=True):
         assert (row["status"], row["diverged_at"]) == ("diverged", iteration)
         assert row["metric"] == row["reported"] == row["measured"] == ""
     assert rows[0]["failure"] == "" and json.loads(rows[1]["failure"]) == FAILURE
 
 
-def test_the_record_of_another_run_or_specification_is_refused(finished, figure):
-    first, second = (RunFiles(finished / run.directory) for run in figure.case_runs[:2])
+def test_the_record_of_another_run_or_specification_is_refused(finished):
+    first, second = (RunFiles(finished / run.directory) for run in FIGURE.case_runs[:2])
     spec = first.record()["spec"]
     change_record(first, spec=spec | {"training": spec["training"] | {"batch_size": 1}})
     with refused("configured", key="spec.training"):
-        rows_of(finished, figure)
+        rows_of(finished, FIGURE)
     change_record(first, run=second.record()["run"])
     with refused("describes"):
-        rows_of(finished, figure)
+        rows_of(finished, FIGURE)
 
 
-def test_train_curve_is_smoothed_per_seed_then_averaged(finished, figure):
-    curve = curve_of(finished, figure, 0, "lstm")
-    panel = figure.settings.panels[0]
-    seeds = [run for run in figure.case_runs if run.case == (panel.task, "lstm", panel.size)]
+def test_train_curve_is_smoothed_per_seed_then_averaged(finished):
+    curve = curve_of(finished, FIGURE, 0, "lstm")
+    panel = FIGURE.settings.panels[0]
+    seeds = [run for run in FIGURE.case_runs if run.case == (panel.task, "lstm", panel.size)]
     window = min(panel.window, POINTS // 10)
     expected = mean_band([curves.triangular_moving_average(losses_of(run), window) for run in seeds])
     assert curve.window == window
@@ -119,64 +106,64 @@ def test_train_curve_is_smoothed_per_seed_then_averaged(finished, figure):
     assert len(seeds) == 3
 
 
-def test_the_band_of_seeds_that_share_series_is_corrected(tmp_path, configuration):
-    runs = [run for run in runs_on(configuration, "ushcn") if run.model == "gru_ode_bayes"]
+def test_the_band_of_seeds_that_share_series_is_corrected(tmp_path):
+    runs = [run for run in runs_on(CONFIGURATION, "ushcn") if run.model == "gru_ode_bayes"]
     for run in runs:
-        make_run(tmp_path, configuration, run, [], losses_of(run))
+        make_run(tmp_path, CONFIGURATION, run, [], losses_of(run))
     panel = SimpleNamespace(task="ushcn", size=runs[0].paper_size, split="train", against="iteration", window=1)
-    (curve,) = curves.curves_of(Evidence.read(configuration, runs, tmp_path), panel)
+    (curve,) = curves.curves_of(Evidence.read(CONFIGURATION, runs, tmp_path), panel)
     _, low, high = mean_band([losses_of(run) for run in runs], resampled=0.14)
     np.testing.assert_allclose((curve.low, curve.high), (low, high))
 
 
-def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learned(finished, configuration, figure):
+def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learned(finished):
     """The test losses end between 1.05 and 1.15: a baseline of 9 is beaten by all, one of 1 by none."""
-    for run in figure.case_runs:
+    for run in FIGURE.case_runs:
         score = 9.0 if run.model == "lstm" and run.seed else 1.0
-        make(finished, configuration, run, naive={"test_loss": {"last value": score, "best constant": 2e3}})
+        make(finished, run, naive={"test_loss": {"last value": score, "best constant": 2e3}})
     for panel, naive in ((0, {}), (1, {"last value": 1.0, "best constant": 2e3})):
-        curve = curve_of(finished, figure, panel, "lstm")
+        curve = curve_of(finished, FIGURE, panel, "lstm")
         assert (curve.naive, curve.learned, len(curve.seeds)) == (naive, 2, 3)
         assert np.isnan([curve.low, curve.high]).all()
-        curve = curve_of(finished, figure, panel, "sr_lstm")
+        curve = curve_of(finished, FIGURE, panel, "sr_lstm")
         assert curve.learned is None and not curve.seeds and np.isfinite([curve.low, curve.high]).all()
 
 
-def test_a_curve_of_one_evaluation_has_its_seeds_beside_the_band(tmp_path, configuration, figure):
-    for run in figure.case_runs:
-        make(tmp_path, configuration, run, losses=losses_of(run, 10))
-    curve = curve_of(tmp_path, figure, 1, "lstm")
+def test_a_curve_of_one_evaluation_has_its_seeds_beside_the_band(tmp_path):
+    for run in FIGURE.case_runs:
+        make(tmp_path, run, losses=losses_of(run, 10))
+    curve = curve_of(tmp_path, FIGURE, 1, "lstm")
     assert list(curve.seeds) == [0, 1, 2] and np.isfinite([curve.low, curve.high]).all()
     np.testing.assert_allclose(np.mean(list(curve.seeds.values()), axis=0), curve.mean)
 
 
-def test_curves_are_thinned(tmp_path, configuration, figure):
-    for run in figure.case_runs:
-        make(tmp_path, configuration, run, losses=losses_of(run, 5000))
-    curve = curve_of(tmp_path, figure, 0, "lstm")
-    assert curve.window == figure.settings.panels[0].window  # a long curve has the whole
+def test_curves_are_thinned(tmp_path):
+    for run in FIGURE.case_runs:
+        make(tmp_path, run, losses=losses_of(run, 5000))
+    curve = curve_of(tmp_path, FIGURE, 0, "lstm")
+    assert curve.window == FIGURE.settings.panels[0].window  # a long curve has the whole
     assert curve.x.size <= curves.MOST_POINTS
     assert (curve.x[0], curve.x[-1]) == (1, 5000)
 
 
 @pytest.mark.parametrize("last", [np.nan, np.inf, 0.1])
-def test_a_diverged_seed_counts_up_to_where_it_diverged(finished, configuration, figure, last):
-    run = figure.case_runs[1]
+def test_a_diverged_seed_counts_up_to_where_it_diverged(finished, last):
+    run = FIGURE.case_runs[1]
     losses = losses_of(run, 50)
     losses[-1] = last
-    make(finished, configuration, run, losses=losses, diverged_at=50)
-    curve = curve_of(finished, figure, 0, run.model)
+    make(finished, run, losses=losses, diverged_at=50)
+    curve = curve_of(finished, FIGURE, 0, run.model)
     reached = 50 if np.isfinite(last) else 49
     assert np.isfinite(curve.low).tolist() == [True] * reached + [False] * (POINTS - reached)  # two have no band
     assert np.isfinite(curve.mean).all()
 
 
-def test_a_model_that_never_got_a_value_has_no_curve(finished, configuration, figure):
-    for run in figure.case_runs:
+def test_a_model_that_never_got_a_value_has_no_curve(finished):
+    for run in FIGURE.case_runs:
         if run.model == "lstm":
-            make(finished, configuration, run, losses=[np.nan], diverged_at=1)
-    assert curve_of(finished, figure, 0, "lstm") is None and curve_of(finished, figure, 1, "lstm") is None
-    assert curve_of(finished, figure, 0, "momentum_lstm") is not None
+            make(finished, run, losses=[np.nan], diverged_at=1)
+    assert curve_of(finished, FIGURE, 0, "lstm") is None and curve_of(finished, FIGURE, 1, "lstm") is None
+    assert curve_of(finished, FIGURE, 0, "momentum_lstm") is not None
 
 
 def test_seeds_that_were_evaluated_at_different_epochs_are_compared_at_all_of_them():
@@ -205,7 +192,7 @@ def validation_of(run):
     return 6 - np.arange(EPOCHS) / 10 - run.seed / 100 - len(run.model) / 1000
 
 
-def make_language(root, configuration, run, validation=None, **about):
+def make_language(root, run, validation=None, **about):
     validation = validation_of(run) if validation is None else validation
     evaluations = evaluations_of(run, map(float, validation))
     for row, iteration in zip(evaluations, epoch_ends(run), strict=False):
@@ -215,27 +202,27 @@ def make_language(root, configuration, run, validation=None, **about):
         best = min(finite, key=lambda row: row["validation_loss"])
         best |= {"test_loss": best["validation_loss"] + 0.1, "test_perplexity": 123.0}
     losses = losses_of(run, about.get("diverged_at") or epoch_ends(run)[-1])
-    return make_run(root, configuration, run, evaluations, losses, **about)
+    return make_run(root, CONFIGURATION, run, evaluations, losses, **about)
 
 
 @pytest.fixture
-def texts(tmp_path, configuration, language):
+def texts(tmp_path):
     """A root with every run of the language model's figure."""
-    for run in language.case_runs:
-        make_language(tmp_path, configuration, run)
+    for run in LANGUAGE.case_runs:
+        make_language(tmp_path, run)
     return tmp_path
 
 
-def test_epochs_of_different_lengths_leave_train_curves_of_different_lengths(texts, language):
-    curve = curve_of(texts, language, 0, "lstm")
-    ends = sorted(epoch_ends(run)[-1] for run in language.case_runs if run.model == "lstm")
+def test_epochs_of_different_lengths_leave_train_curves_of_different_lengths(texts):
+    curve = curve_of(texts, LANGUAGE, 0, "lstm")
+    ends = sorted(epoch_ends(run)[-1] for run in LANGUAGE.case_runs if run.model == "lstm")
     assert len(set(ends)) == 3
     assert curve.x.tolist() == list(range(1, ends[-1] + 1))
     assert np.isfinite(curve.low).tolist() == [True] * ends[0] + [False] * (ends[2] - ends[0])
 
 
-def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts, language):
-    row, run = rows_of(texts, language)[0], language.case_runs[0]
+def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts):
+    row, run = rows_of(texts, LANGUAGE)[0], LANGUAGE.case_runs[0]
     assert (row["metric"], row["rule"], row["reported_epoch"]) == ("validation_loss", "min", "6.0")
     assert json.loads(row["measured"])["test_perplexity"] == 123
     assert row["stand_in_for"] == "ptb" and row["size"] != row["paper_size"] == "1150"
@@ -243,18 +230,18 @@ def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts,
     assert (x.tolist(), losses.tolist()) == ([EPOCHS], [pytest.approx(validation_of(run)[-1] + 0.1)])
 
 
-def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts, configuration, language):
-    first, second, third = [run for run in language.case_runs if run.model == "lstm"]
-    make_language(texts, configuration, first, validation_of(first)[:3], diverged_at=70)
-    make_language(texts, configuration, second, np.full(EPOCHS, np.nan))
-    rows = rows_of(texts, language)
+def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts):
+    first, second, third = [run for run in LANGUAGE.case_runs if run.model == "lstm"]
+    make_language(texts, first, validation_of(first)[:3], diverged_at=70)
+    make_language(texts, second, np.full(EPOCHS, np.nan))
+    rows = rows_of(texts, LANGUAGE)
     assert [(row["status"], row["metric"]) for row in rows[:3]] == [
         ("diverged", "validation_loss"),
         ("finished", ""),
         ("finished", "validation_loss"),
     ]
     assert (rows[1]["measured"], rows[1]["reported"]) == ("", "")
-    curve = curve_of(texts, language, 1, "lstm")
+    curve = curve_of(texts, LANGUAGE, 1, "lstm")
     np.testing.assert_allclose(curve.mean[3:], validation_of(third)[3:], rtol=1e-12)
 
 

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from loops import RMSPROP, Linear, Regression, assert_same, run_loop, spec_of, state_of, stopped
 from made import record_of
 from torch import nn
+from workplaces import Workplace
 
-from hidden_dynamics.configuration import equal_code, load, parse_settings, runs
-from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, WEIGHTS, find
+from hidden_dynamics.configuration import equal_code, load, runs
+from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, WEIGHTS
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations
@@ -525,42 +526,18 @@ def test_several_threads_add_in_one_order():
     assert torch.are_deterministic_algorithms_enabled() == torch.cuda.is_available()
 
 
-TRAINING = {"epochs": 6, "iterations_per_epoch": 1, "evaluate_every": 4, "batch_size": 8}
-
-
-class Workplace:
-    """A directory with a prepared adding data set, and the script run on it: `lstm` with 4 units, 6 steps."""
-
-    def __init__(self, root):
-        self.root, self.run = root, root / "results/demo/runs/adding/lstm-n4/seed0"
-        self.data = root / "data/prepared/adding-length6-seed0-test_size16.npz"
-        options = {"length": 6, "seed": 0, "test_size": 16}
-        about = {"dataset": "adding", "title": "Adding", "stand_in_for": None}
-        prepared.save(self.data, adding.prepare(None, options), about)
-
-    def config(self, results=None, settings=None, **training):
-        task = {"training": {**TRAINING, **training}, "data": {"length": 6, "test_size": 16}, "sizes": {128: 4}}
-        overrides = {"tasks": {"adding": task | (settings or {})}}
-        return {
-            "results": str(results or self.root / "results"),
-            "data": {"directory": str(self.root / "data")},
-            "device": "cpu",
-            "overrides": overrides,
-        }
-
-    def arguments(self, config=None, task="adding", model="lstm-n4", seed="0", more=()):
-        config = json.dumps(config or self.config())
-        return ["--task", task, "--model", model, "--seed", seed, "--config", config, *more]
-
-    def files(self):
-        """Every file under the results, but those on the way to their names."""
-        paths = [path for path in self.root.glob("results/**/*") if path.is_file()]
-        return sorted(path.name for path in paths if path.name[0] != ".")
-
-
 @pytest.fixture
 def workplace(tmp_path):
-    return Workplace(tmp_path)
+    """The adding problem of 6 numbers: `lstm` with 4 units, 6 steps."""
+    changes = {"data": {"length": 6, "test_size": 16}, "sizes": {128: 4}}
+    training = {"epochs": 6, "iterations_per_epoch": 1, "evaluate_every": 4, "batch_size": 8}
+    return Workplace(tmp_path, "adding", "lstm-n4", changes=changes, **training)
+
+
+def left(workplace):
+    """Every file under the results, but those on the way to their names."""
+    paths = [path for path in workplace.root.glob("results/**/*") if path.is_file()]
+    return sorted(path.name for path in paths if path.name[0] != ".")
 
 
 @pytest.fixture
@@ -572,7 +549,7 @@ def call(ended):
 def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint(workplace, call):
     code, out, err = call(workplace.arguments())
     assert (code, err) == (0, "") and "adding/lstm-n4/seed0: finished after 6 iterations" in out
-    assert workplace.files() == sorted([*OUTPUTS, ITEMS, "checkpoint.pt"])
+    assert left(workplace) == sorted([*OUTPUTS, ITEMS, "checkpoint.pt"])
     files = RunFiles(workplace.run)
     about, losses, rows = files.record(), files.train_loss(), files.metrics()
     assert losses.dtype == np.float64 and losses.shape == (6,)
@@ -618,7 +595,7 @@ def test_a_finished_run_is_not_trained_again_and_its_outputs_are_rewritten_as_th
     call(workplace.arguments())
     assert steps.call_count == 12
     assert RunFiles(workplace.run).record()["dataset"]["digest"] == prepared.load(workplace.data).digest
-    assert call(workplace.arguments(workplace.config(epochs=7)))[0] == 0  # another specification
+    assert call(workplace.arguments(epochs=7))[0] == 0  # another specification
     assert steps.call_count == 19
 
 
@@ -636,15 +613,14 @@ def test_a_run_that_is_written_again_by_equal_code_says_by_which_it_was_begun(wo
 
 
 def test_no_checkpoint_of_a_finished_run_is_kept_where_none_is_to_be(workplace, call, steps):
-    keeping_none = workplace.arguments(workplace.config() | {"keep_checkpoints": "none"})
-    assert call(keeping_none)[0] == 0 and "checkpoint.pt" not in workplace.files()
+    keeping_none = [*workplace.arguments(), "--config", json.dumps(workplace.settings() | {"keep_checkpoints": "none"})]
+    assert call(keeping_none)[0] == 0 and "checkpoint.pt" not in left(workplace)
     assert call(keeping_none)[0] == 0 and steps.call_count == 6
 
 
 def test_made_up_records_have_what_a_training_writes(workplace, call):
     call(workplace.arguments())
-    configuration = load(parse_settings(json.dumps(workplace.config())))
-    made = record_of(configuration, find(configuration, "adding", "lstm-n4", 0))
+    made = record_of(workplace.configuration(), workplace.of())
     written = RunFiles(workplace.run).record()
     assert set(written) == {*made, "files", "checksum"}
     for part in ("spec", "dataset", "reported", "seconds", "versions"):
@@ -670,7 +646,7 @@ def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, ca
     record_atomic = writing.atomic
     for module in (writing, rows):
         monkeypatch.setattr(module, "atomic", noting)
-    call(workplace.arguments(workplace.config(epochs=7)))
+    call(workplace.arguments(epochs=7))
     order = ["metrics.csv", "clock.csv", "train_loss.npy", WEIGHTS, ITEMS, "run.json"]
     assert [name for name, _ in written] == order
     assert not any(there for _, there in written)
@@ -679,7 +655,7 @@ def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, ca
 @pytest.mark.parametrize("end, code", [("stopped", 143), ("failed", 1)])
 def test_what_a_run_under_way_has_written_is_the_beginning_of_what_it_leaves(workplace, call, monkeypatch, end, code):
     """Of one in whose directory another has finished, and which is stopped, or fails, on its way."""
-    call(workplace.arguments(workplace.config(epochs=7)))
+    call(workplace.arguments(epochs=7))
     looks, write = [], writing.UnderWayWriter.__call__
 
     def writing_and_looking(writer, history, schedule):
@@ -707,8 +683,8 @@ def test_what_a_run_under_way_has_written_is_the_beginning_of_what_it_leaves(wor
 
 @pytest.mark.parametrize(("evaluate_every", "rows"), [(1, [1]), (4, [])])
 def test_a_run_that_diverges_finishes_as_diverged_with_all_its_outputs(workplace, call, evaluate_every, rows):
-    config = workplace.config(evaluate_every=evaluate_every, optimisers={"main": {"lr": 1e25}})
-    code, out, _ = call(workplace.arguments(config))
+    diverging = workplace.arguments(evaluate_every=evaluate_every, optimisers={"main": {"lr": 1e25}})
+    code, out, _ = call(diverging)
     assert code == 0 and "diverged at iteration 2" in out
     files = RunFiles(workplace.run)
     about = files.record()
@@ -723,47 +699,46 @@ def one_line(err):
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "complaint"),
+    ("more", "given", "code", "complaint"),
     [
-        ({"seed": "first"}, 2, "--seed: invalid seed value: 'first'"),
-        ({"seed": "-1"}, 2, "--seed: -1 is not within 0 and 4294967295"),
-        ({"seed": str(2**32)}, 2, "--seed: 4294967296 is not within"),
-        *(({"more": ["--threads", n]}, 2, f"--threads: {n} is not within 1 and") for n in ("-2", "0", str(2**31))),
-        ({"more": ["--device", "tpu"]}, 2, "--device: invalid choice: 'tpu'"),
-        ({"task": "addign"}, 1, "unknown task 'addign'. Did you mean 'adding'"),
-        ({"model": "lstm-n5"}, 1, "unknown model 'lstm-n5'. Did you mean 'lstm-n4'"),
-        ({"more": ["--device", "cuda"]}, 1, "device=cpu"),
-        ({"config": {"report": {"metric": "accuracy", "rule": "max"}}}, 1, "unknown metric 'accuracy'"),
-        ({"config": {"settings": {"class": "hidden_dynamics.tasks.adding.Subtracting"}}}, 1, "Subtracting"),
-        ({"config": {"settings": {"data": {"length": 7}}}}, 1, "adding-length7-seed0-test_size128.npz cannot be used"),
-        ({"config": {"results": "/dev/null/results"}}, 1, "/dev/null"),
+        (["--seed", "first"], {}, 2, "--seed: invalid seed value: 'first'"),
+        (["--seed", "-1"], {}, 2, "--seed: -1 is not within 0 and 4294967295"),
+        (["--seed", str(2**32)], {}, 2, "--seed: 4294967296 is not within"),
+        *((["--threads", n], {}, 2, f"--threads: {n} is not within 1 and") for n in ("-2", "0", str(2**31))),
+        (["--device", "tpu"], {}, 2, "--device: invalid choice: 'tpu'"),
+        (["--task", "addign"], {}, 1, "unknown task 'addign'. Did you mean 'adding'"),
+        (["--model", "lstm-n5"], {}, 1, "unknown model 'lstm-n5'. Did you mean 'lstm-n4'"),
+        (["--device", "cuda"], {}, 1, "device=cpu"),
+        ([], {"report": {"metric": "accuracy", "rule": "max"}}, 1, "unknown metric 'accuracy'"),
+        ([], {"changes": {"class": "hidden_dynamics.tasks.adding.Subtracting"}}, 1, "Subtracting"),
+        ([], {"changes": {"data": {"length": 7}}}, 1, "adding-length7-seed0-test_size128.npz cannot be used"),
+        ([], {"results": "/dev/null/results"}, 1, "/dev/null"),
     ],
 )
 def test_what_cannot_be_begun_is_refused_in_one_line_or_with_the_usage(
-    workplace, call, steps, monkeypatch, changes, code, complaint
+    workplace, call, steps, monkeypatch, more, given, code, complaint
 ):
     """It is not configured, its data are missing, or its results cannot be written."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    config = workplace.config(**changes.get("config", {}))
-    ended, out, err = call(workplace.arguments(**changes | {"config": config}))
+    ended, out, err = call([*workplace.arguments(**given), *more])
     assert (ended, out) == (code, "") and complaint in err
     assert one_line(err) if code == 1 else err.startswith("usage:") and err.count("error: ") == 1
-    assert workplace.files() == [] and steps.call_count == 0
+    assert left(workplace) == [] and steps.call_count == 0
 
 
 @pytest.mark.parametrize(
-    ("changes", "complaint"),
+    ("given", "complaint"),
     [
         ({"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}, "one optimiser for each"),
-        ({"settings": {"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}}, "cannot be built"),
+        ({"changes": {"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}}, "cannot be built"),
         # The network asks something else of its task.
-        ({"settings": {"network": "hidden_dynamics.models.image_networks.ResNet"}}, "cannot be built"),
+        ({"changes": {"network": "hidden_dynamics.models.image_networks.ResNet"}}, "cannot be built"),
     ],
 )
-def test_what_cannot_be_trained_is_said_in_one_line_and_recorded(workplace, call, changes, complaint):
-    code, _, err = call(workplace.arguments(workplace.config(**changes)))
+def test_what_cannot_be_trained_is_said_in_one_line_and_recorded(workplace, call, given, complaint):
+    code, _, err = call(workplace.arguments(**given))
     assert code == 1 and one_line(err) and complaint in err
-    assert workplace.files() == sorted({*OUTPUTS, FAILURES} - {WEIGHTS})
+    assert left(workplace) == sorted({*OUTPUTS, FAILURES} - {WEIGHTS})
     record = RunFiles(workplace.run).record()
     assert record["status"] == "failed" and complaint in record["failure"]["error"]
 
@@ -781,7 +756,7 @@ def test_a_misspelt_hyperparameter_is_sought_where_it_is_set(workplace, call, pr
     if file:
         project.set(file, key, {"misspelt": 1})
     monkeypatch.setattr(script, "load", lambda settings: load(settings, project.directory))
-    code, _, err = call(workplace.arguments(workplace.config(settings=None if file else key)))
+    code, _, err = call(workplace.arguments(changes=None if file else key))
     assert code == 1 and f"Check them in {place}." in err and "misspelt" in err
 
 
@@ -790,7 +765,7 @@ def both(workplace, call):
     """Trains MomentumLSTM and then another one; the exit code, stderr and the records, None without one."""
 
     def train(*more):
-        ended = call(workplace.arguments(more=["--model", "momentum_lstm-n4", "lstm-n4", *more]))
+        ended = call([*workplace.arguments(), "--model", "momentum_lstm-n4", "lstm-n4", *more])
         directories = [workplace.run.parents[1] / model / "seed0" for model in ("momentum_lstm-n4", "lstm-n4")]
         records = [RunFiles(own).record() if (own / "run.json").exists() else None for own in directories]
         return ended.code, ended.err, *records
@@ -824,8 +799,7 @@ def test_a_full_disk_and_ctrl_c_concern_all_runs(both, monkeypatch, error):
 def test_a_failed_run_is_neither_finished_nor_published(workplace, call, monkeypatch):
     monkeypatch.setattr(RecurrentNetwork, "forward", Mock(side_effect=ValueError("/home/me/secret")))
     call(workplace.arguments())
-    configuration = load(parse_settings(json.dumps(workplace.config())))
-    assert not is_finished(configuration, find(configuration, "adding", "lstm-n4", 0))
+    assert not is_finished(workplace.configuration(), workplace.of())
     with refused("failed", file=workplace.run / "run.json"):
         archived(workplace.run)
 

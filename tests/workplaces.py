@@ -12,33 +12,37 @@ from hidden_dynamics.results.run_files import RunFiles
 
 
 class Workplace:
-    """Of a task, a model with its size, and settings of the training, of which each directory may have others."""
+    """Of a task, a model with its size, and changes of the task and of its training, of which each directory may have
+    others."""
 
-    def __init__(self, root, task, model, seed=0, **training):
-        self.root, self.task, self.model, self.seed, self.training = root, task, model, seed, training
-        configuration, spec = self.configuration("data"), self.of("data").spec
+    def __init__(self, root, task, model, seed=0, changes=None, **training):
+        self.root, self.task, self.model, self.seed = root, task, model, seed
+        self.changes, self.training, self.run = changes or {}, training, self.directory()
+        configuration = self.configuration()
+        spec = find(configuration, task, model, seed).spec
         about = {"dataset": spec["dataset"], "title": "Data", "stand_in_for": None}
         module = importlib.import_module(configuration.datasets[spec["dataset"]].module)
-        path = root / configuration.paths.prepared(spec["dataset"], spec["data"])
-        prepared.save(path, module.prepare(None, spec["data"]), about)
+        self.data = root / configuration.paths.prepared(spec["dataset"], spec["data"])
+        prepared.save(self.data, module.prepare(None, spec["data"]), about)
 
-    def settings(self, results, **training):
+    def settings(self, results="results", changes=None, **training):
         at = {"results": str(self.root / results), "data": {"directory": str(self.root / "data")}, "device": "cpu"}
-        return at | {"overrides": {"tasks": {self.task: {"training": self.training | training}}}}
+        task = self.changes | (changes or {}) | {"training": self.training | training}
+        return at | {"overrides": {"tasks": {self.task: task}}}
 
-    def configuration(self, results, **training):
+    def configuration(self, results="results", **training):
         return load(parse_settings(json.dumps(self.settings(results, **training))))
 
-    def of(self, results, **training):
+    def of(self, results="results", **training):
         return find(self.configuration(results, **training), self.task, self.model, self.seed)
 
-    def arguments(self, results, *named, **training):
+    def arguments(self, results="results", *named, **given):
         """Of scripts/train.py."""
         named = named or ("--model", self.model, "--seed", str(self.seed))
-        config = json.dumps(self.settings(results, **training))
+        config = json.dumps(self.settings(results, **given))
         return ["--task", self.task, *named, "--config", config, "--threads", "1"]
 
-    def directory(self, results):
+    def directory(self, results="results"):
         return self.root / results / "demo/runs" / self.task / self.model / f"seed{self.seed}"
 
     def files(self, results):

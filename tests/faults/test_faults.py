@@ -29,7 +29,6 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 FULL = "No space left on device: the disk at "
 TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 360}}
 OVERRIDES = {"tasks": {"mnist": TINY, "pmnist": TINY, "parity": {"training": {"epochs": 500}}}}
-SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": OVERRIDES}
 TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", f"{PARITY}/run.json"]
 RUN_FILES = ("metrics.csv", "train_loss.npy", "model.pt")
 
@@ -70,7 +69,7 @@ def records_of(workflow: Workflow) -> dict[str, dict]:
 
 def start(workflow: Workflow, *targets: str) -> subprocess.Popen:
     """Snakemake, started as in a terminal."""
-    return workflow.start(*targets, **SETTINGS)
+    return workflow.start(*targets, overrides=OVERRIDES)
 
 
 def processes_in(root: Path, program: str = "") -> list[int]:
