@@ -84,9 +84,9 @@ def describe(name, text):
     workflow.get_rule(workflow.modifier.modify_rulename(name)).docstring = text
 
 
-def names(artifacts):
-    """A wildcard's constraint to these artifacts; (?!) matches nothing."""
-    return "|".join(dict.fromkeys(artifacts)) or "(?!)"
+def names(known):
+    """A wildcard's constraint to these names; (?!) matches nothing."""
+    return "|".join(dict.fromkeys(known)) or "(?!)"
 
 
 def sources_of(artifact):

@@ -45,9 +45,8 @@ def main() -> None:
         for row, own_maps in measure(configuration, artifact.runs, artifact.settings.features, device):
             rows.append(row)
             maps |= own_maps
-            silhouette = row.get("silhouette")
-            found = "" if silhouette is None else f" silhouette {silhouette:.4f}"
-            print("{task}/{model}/seed{seed} {status}".format(**row) + found, flush=True)
+            found = "" if row.get("silhouette") is None else f" silhouette {row['silhouette']:.4f}"
+            print(f"{row['task']}/{row['model']}/seed{row['seed']} {row['status']}{found}", flush=True)
     output = Path(artifact.inputs()["features"])
     with atomic(output.with_suffix(".npz"), "wb") as handle:
         np.savez(handle, **maps)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`

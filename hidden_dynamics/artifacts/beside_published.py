@@ -118,7 +118,8 @@ def baseline_of(artifact: Artifact, case: Case) -> Case | None:
 
 def deviations_of(artifact: Artifact, ran: Sequence[Ran]) -> list[str]:
     """The deviations of runs or measurements from the paper, with those of the artifact's own settings."""
-    return deviations(artifact.configuration, ran, trained=artifact.summarised) + artifact.deviations()
+    trained = artifact.summarised  # costs alone are of networks that are not
+    return deviations(artifact.configuration, ran, trained=trained) + artifact.deviations()
 
 
 def held_to(artifact: Artifact, case: Case, metric: str) -> float:

@@ -290,8 +290,8 @@ def _checked_tasks(parts: Mapping, content: Mapping, origin: str) -> dict[str, s
                     text = f"{size!r} is none of the model's sizes, {papers}."
                     raise mistake(f"{within}{name}.models.{model}.by_size", text)
             for training in filter(None, [entry.training, *(of.training for of in entry.by_size.values())]):
-                file, _, key = f"{within}{name}.models.{model}.training".partition(": ")
-                typed(schema.Training, merge(task.training.given(), training), file, key)
+                own_file, _, place = f"{within}{name}.models.{model}.training".partition(": ")
+                typed(schema.Training, merge(task.training.given(), training), own_file, place)
     return tasks
 
 

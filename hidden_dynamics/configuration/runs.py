@@ -119,8 +119,9 @@ def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = N
 def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
     """The files of a run of the task, without its weights: a run that was restored from its record has none."""
     training = configuration.tasks[task].training
-    kept = {WEIGHTS: False, GRADIENTS: training.record_gradients is not None, PREDICTIONS: training.record_predictions}
-    return tuple(name for name in (*OUTPUTS, GRADIENTS, PREDICTIONS) if kept.get(name, True))
+    gradients = (GRADIENTS,) if training.record_gradients is not None else ()
+    always = (name for name in OUTPUTS if name != WEIGHTS)
+    return (*always, *gradients, *((PREDICTIONS,) if training.record_predictions else ()))
 
 
 def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:

@@ -43,9 +43,9 @@ def measure(
     """The row and the maps of each run in its turn; the first of each model is mapped.
 
     Yields:
-        By column (hidden_dynamics.results.measured.Features) all but `settings`; `labels` (m,) of the images that are
-        mapped, `<model>.embedding` (m, 2) and `<model>.clusters` (m,), k-means' numbers, or nothing where there is no
-        silhouette.
+        The row, by column (hidden_dynamics.results.measured.Features) all but `settings`; the maps: `labels` (m,) of
+        the images that are mapped, `<model>.embedding` (m, 2) and `<model>.clusters` (m,), k-means' numbers, or none
+        where there is no silhouette.
 
     Raises:
         UserError: a run has not finished, is damaged or of another specification than configured.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 from hidden_dynamics.artifacts import left_out_note
 from hidden_dynamics.artifacts.notes import chosen_notes
@@ -18,6 +19,7 @@ from hidden_dynamics.pages.sections import Files, Section, in_order, section_of,
 from hidden_dynamics.papers.deviations import in_sentence
 from hidden_dynamics.results.rows import Row, read_rows
 
+TEMPLATES = Path(__file__).parent / "templates"
 PICTURES = 3  # on the first screen
 
 
@@ -113,7 +115,7 @@ def _together(text: str) -> str:
 def _jinja(configuration: Configuration, published: Files | None) -> jinja2.Environment:
     """Escapes everything but what is our own."""
     jinja = jinja2.Environment(
-        loader=jinja2.PackageLoader("hidden_dynamics.pages"),
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -125,4 +127,5 @@ def _jinja(configuration: Configuration, published: Files | None) -> jinja2.Envi
         "width": _width,
         "together": _together,
     }
+    jinja.globals["own"] = lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8"))
     return jinja

@@ -196,7 +196,7 @@ def is_to_grow(run: Run) -> bool:
     """True where the record that is there is of the first part of the run alone."""
     try:
         record = verified(Path(run.directory, RECORD))
-    except UserError:  # it is not there; or it was altered, which is said where it is read
+    except (UserError, OSError):  # it is not there; or it was altered, which is said where it is read
         return False
     return not _differing(run, record["spec"]) and not is_long_enough(run, record)
 
