@@ -41,6 +41,7 @@ BAD = [
     (SETTINGS, "only", ["physionet_relased"], "only", "Did you mean 'physionet_released'"),
     (SETTINGS, "only", ["mnist/lstm/182"], "only: mnist/lstm", "Did you mean '128'"),
     (SETTINGS, "only", ["mnist//128"], "only", "empty part"),
+    (SETTINGS, "only", ["mnist/"], "only", "empty part"),
     (TASKS, BY_SIZE, {129: {}}, BY_SIZE, "129 is none of"),
     (TASKS, BY_SIZE, {"128": {}}, BY_SIZE, "'128' is none of"),
     (SETTINGS, "variants", {"default": "relased"}, "variants.default", "'released'"),

@@ -9,7 +9,7 @@ import forecast as step
 import numpy as np
 import pytest
 import torch
-from conftest import refused
+from conftest import printed_by, refused
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import CPU, run_loop
@@ -221,13 +221,23 @@ def test_what_is_wrong_in_the_settings_is_named_and_what_is_right_changes_no_run
     assert [run.identity for run in all_runs(changed)] == [run.identity for run in all_runs(configured())]
 
 
-def test_the_step_prints_and_writes_the_forecast(configured, tmp_path, ended):
+WITHOUT_TORCH = """
+import runpy, sys
+sys.path.insert(0, "scripts")
+try:
+    runpy.run_path("scripts/forecast.py", run_name="__main__")
+finally:
+    assert "torch" not in sys.modules
+"""
+
+
+def test_the_step_prints_and_writes_the_forecast_without_torch(configured, tmp_path):
     settings = {"results": str(tmp_path / "results")}
     path, output = tmp_path / "calibration.json", tmp_path / "forecast"
     made_up(all_runs(configured(**settings))).write(path)
-    done = ended(step.main, "--calibration", path, "--cores", 2, "--output", output, settings=settings)
-    assert (done.code, done.err) == (0, "")
-    assert output.with_suffix(".md").read_text().strip() == done.out.strip()
+    options = ["--calibration", path, "--cores", 2, "--output", output, "--config", json.dumps(settings)]
+    printed = printed_by(WITHOUT_TORCH, *map(str, options))
+    assert output.with_suffix(".md").read_text().strip() == printed.strip()
     rows = read_rows(output.with_suffix(".csv"))
     assert [row["artifact"] for row in rows] == [*load_artifacts(configured()), "total"]
 

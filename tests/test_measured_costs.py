@@ -21,7 +21,7 @@ from hidden_dynamics.measurements.cost_measurement import Session, values_of
 from hidden_dynamics.measurements.interleaved import WARM_UP, evaluation_step, interleaved, subject_of, training_step
 from hidden_dynamics.measurements.processes import in_fresh_process
 from hidden_dynamics.results.measured import MEMORIES, TIMES, Cost
-from hidden_dynamics.results.rows import read_rows
+from hidden_dynamics.results.rows import read_rows, read_typed
 from hidden_dynamics.training import loop, optimisers
 
 TABLE = "momentumrnn_table14"
@@ -108,8 +108,10 @@ def test_a_real_measurement(ended, tmp_path, monkeypatch):
     done = ended(measure_cost.main, *options)
     assert done.code == 0, done.err
     configuration = load(read_yaml(ROOT / "config.yaml") | settings)
-    rows = read_rows(tmp_path / configuration.paths.measured("costs", TABLE))
+    path = tmp_path / configuration.paths.measured("costs", TABLE)
+    rows = read_rows(path)
     assert list(rows[0]) == list(Cost.model_fields)
+    assert {(row.size, row.paper_size) for row in read_typed(path, Cost)} == {(hidden, 256)}
     measured = [(row["process"], row["model"], row["quantity"]) for row in rows]
     assert measured == [*itertools.product("01", models, (*TIMES, *MEMORIES))]
     expected = {"batch": batch, "steps": steps, "samples_per_epoch": batch, "size": hidden, "paper_size": 256}
@@ -148,7 +150,9 @@ from pathlib import Path
 
 
 def main():
-    Path("{TARGET}").write_text(sys.argv[sys.argv.index("--threads") + 1])
+    _, artifact, _, threads = sys.argv[1:]
+    assert sys.argv[1::2] == ["--artifact", "--threads"] and artifact == "{TABLE}"
+    Path("{TARGET}").write_text(threads)
 
 
 main()
