@@ -200,7 +200,7 @@ def load(settings: Mapping[str, object] | None = None, directory: Path = ROOT) -
 
 
 def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) -> dict[str, schema.Task]:
-    _checked_tasks(parts, parts["tasks"], "config/tasks.yaml")
+    _check_tasks(parts, parts["tasks"], "config/tasks.yaml")
     content = copy.deepcopy(raw["tasks"])
     for model, entry in parts["models"].items():
         for task, joined in entry.tasks.items():
@@ -226,6 +226,13 @@ def _layers(part: str, raw: Mapping, scale: str, settings: Mapping) -> dict[str,
         f"config/scales.yaml: {scale}.{part}": raw["scales"][scale].get(part, {}),
         f"config.yaml: overrides.{part}": settings["overrides"].get(part, {}),
     }
+
+
+def _checked_tasks(parts: Mapping, content: Mapping, origin: str) -> dict[str, schema.Task]:
+    file, _, key = origin.partition(": ")
+    tasks = typed(PARTS["tasks"], content, file, key)
+    _check_tasks(parts, tasks, origin)
+    return tasks
 
 
 def _with_grids(task: schema.Task) -> schema.Task:
@@ -266,11 +273,9 @@ def _as_prepared(configuration: Configuration, name: str) -> schema.Task:
     return task
 
 
-def _checked_tasks(parts: Mapping, content: Mapping, origin: str) -> dict[str, schema.Task]:
-    """The tasks, typed. Every name that one uses must be defined, and its runs must differ in name; `origin` was merged
-    last."""
-    file, _, key = origin.partition(": ")
-    tasks, within = typed(PARTS["tasks"], content, file, key), f"{origin}." if key else f"{origin}: "
+def _check_tasks(parts: Mapping, tasks: Mapping[str, schema.Task], origin: str) -> None:
+    """Every name that a task uses must be defined, and its runs must differ in name; `origin` was merged last."""
+    within = f"{origin}." if ": " in origin else f"{origin}: "
     for name, task in tasks.items():
         known(task.dataset, parts["datasets"], "dataset", f"{within}{name}.dataset")
         _check_variants(parts["variants"], task.variants, f"{within}{name}.variants")
@@ -290,9 +295,8 @@ def _checked_tasks(parts: Mapping, content: Mapping, origin: str) -> dict[str, s
                     text = f"{size!r} is none of the model's sizes, {papers}."
                     raise mistake(f"{within}{name}.models.{model}.by_size", text)
             for training in filter(None, [entry.training, *(of.training for of in entry.by_size.values())]):
-                own_file, _, place = f"{within}{name}.models.{model}.training".partition(": ")
-                typed(schema.Training, merge(task.training.given(), training), own_file, place)
-    return tasks
+                file, _, key = f"{within}{name}.models.{model}.training".partition(": ")
+                typed(schema.Training, merge(task.training.given(), training), file, key)
 
 
 def _check_variants(variants: Mapping[str, schema.Variant], chosen: Mapping[str, str], place: str) -> None:
