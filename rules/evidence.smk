@@ -25,9 +25,9 @@ rule evidence:
 
 
 rule article:
-    """What both publications in docs/evidence found, as a manuscript: LaTeX and PDF, with pandoc and XeLaTeX"""
+    """What the publications in docs/evidence found, as a manuscript: LaTeX and PDF, with pandoc and XeLaTeX"""
     input:
-        [HERE / f"docs/evidence/{place}/ro-crate-metadata.json" for place in ("paper", "evening")],
+        [HERE / f"docs/evidence/{place}/ro-crate-metadata.json" for place in ("paper", "dtriv/paper", "evening")],
         [HERE / f"docs/evidence/{name}.md" for name in ("README", "PLAN", "CHANGES")],
         HERE / "CITATION.cff",
         map(str, PRINTED),

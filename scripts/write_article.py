@@ -1,4 +1,4 @@
-"""Write the findings of both publications as an article: article.md, article.tex, article.pdf and metadata.yaml.
+"""Write the findings of the publications as an article: article.md, article.tex, article.pdf and metadata.yaml.
 
     python scripts/write_article.py results/article
 

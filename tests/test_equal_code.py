@@ -19,7 +19,7 @@ PUBLISHED = 1_370
 
 def test_published_runs_are_of_the_code_that_is_here():
     lost, count = set(), 0
-    for place in ("paper", "evening"):
+    for place in ("paper", "dtriv/paper", "evening"):
         publication = Publication(ROOT / "docs/evidence" / place)
         for name, files in publication.runs():
             task, model, seed = name.split("/")

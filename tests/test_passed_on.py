@@ -88,10 +88,11 @@ def test_the_readme_counts_the_published_verdicts():
 def test_what_was_found_is_told_in_the_published_losses():
     """The losses of its tables are those of the publications' statistics, and of their table of logs."""
     controls, logs = tables((EVIDENCE / "README.md").read_text(encoding="utf-8"))
-    published = [row for of in ("paper", "evening") for row in read_rows(EVIDENCE / of / "statistics.csv")]
+    places = ("paper", "dtriv/paper", "evening")
+    published = [row for of in places for row in read_rows(EVIDENCE / of / "statistics.csv")]
     means = [(float(row["mean"]), float(row["std"])) for row in published if row["mean"] and row["std"]]
-    course = _with_deviations((EVIDENCE / "paper/tables/momentumrnn_course.md").read_text(encoding="utf-8"))
-    for losses, there, count in ((controls, means, 22), (logs, course, 10)):
+    course = "".join((EVIDENCE / of / "tables/momentumrnn_course.md").read_text(encoding="utf-8") for of in places[:2])
+    for losses, there, count in ((controls, means, 22), (logs, _with_deviations(course), 10)):
         rounded = {(round(mean, digits), round(std, digits)) for mean, std in there for digits in (2, 3)}
         assert len(own := _with_deviations(str(losses))) == count and own <= rounded
 

@@ -15,8 +15,7 @@ those to its first end, epoch 50. With --device cuda, N of them share a GPU.
 The third keeps the records of the runs that have finished, for another machine, beside what is kept there: one archive
 for each task. They are neither read nor judged before their block is whole.
 
-The fourth, in a clone without results, publishes a block that is whole with what docs/evidence/paper has. M9 needs a
-publication of its own.
+The fourth, in a clone without results, publishes a block that is whole with what docs/evidence/paper has.
 """
 
 import argparse

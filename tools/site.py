@@ -26,6 +26,7 @@ PAGES = OUTSIDE | {  # by their places in the repository
     "docs/README.md": "index.md",
     "benchmarks/README.md": "speed.md",
     "docs/evidence/paper/README.md": "evidence/paper/index.html",
+    "docs/evidence/dtriv/paper/README.md": "evidence/dtriv/paper/index.html",
     "docs/evidence/evening/README.md": "evidence/evening/index.html",
 }
 LINK = re.compile(r"(!?\[[^\]\n]*(?:\n[^\]\n]*)?\])\(([^)\s]+)\)")

@@ -1,4 +1,4 @@
-"""The article: what both publications found, as a manuscript in Markdown for pandoc, with the metadata that ReScience C
+"""The article: what the publications found, as a manuscript in Markdown for pandoc, with the metadata that ReScience C
 asks for (https://rescience.github.io). Numbers and tables are the publications', words docs/evidence/README.md's."""
 
 import json
@@ -22,7 +22,8 @@ from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.system.files import ROOT
 
 EVIDENCE = ROOT / "docs/evidence"
-PLACES = ("paper", "evening")  # at the papers' settings; on small data
+FULL = ("paper", "dtriv/paper")  # at the papers' settings
+PLACES = (*FULL, "evening")  # on small data
 FIGURES = {  # by the section that they follow
     "Momentum and vanishing gradients": (
         "momentumrnn_jacobian",
@@ -42,8 +43,9 @@ def article() -> str:
     for publication in publications.values():
         for file in ("verdicts.csv", "runs.csv"):
             publication.read(file)  # which holds it to its digest
-    verdicts = {place: read_verdicts(EVIDENCE / place / "verdicts.csv") for place in PLACES}
+    verdicts = {place: read_verdicts(EVIDENCE / place / "verdicts.csv") for place in ("paper", "evening")}
     runs = {place: read_rows(EVIDENCE / place / "runs.csv") for place in PLACES}
+    main = [run for place in FULL for run in runs[place]]
     words, configuration = sections("README.md"), publications["paper"].configuration
     text = filled(
         "article.md.j2",
@@ -51,9 +53,10 @@ def article() -> str:
         citation=read_yaml(ROOT / "CITATION.cff"),
         ended=max(one.entities["./"]["datePublished"] for one in publications.values())[:10],
         summary=summary(words.pop(SUMMARY)),
-        runs=runs,
+        main=main,
+        small=runs["evening"],
         hours=hours,
-        cut_short=sum(bool(first_part(configuration, run["task"])) for run in runs["paper"]),
+        cut_short=sum(bool(first_part(publications[at].configuration, run["task"])) for at in FULL for run in runs[at]),
         outcomes={
             place: Counter(outcome_text(one) for one in own if place == "paper" or one.deviations)
             for place, own in verdicts.items()
@@ -65,7 +68,7 @@ def article() -> str:
         figures=FIGURES,
         mortality=mortality(publications["paper"]),
         papers=found(verdicts["paper"], beside=verdicts["evening"], directions=False),
-        variants=released(configuration, runs["paper"]),
+        variants=released(configuration, main),
         changes=sections("PLAN.md")["Changes"],
         text=markdown_text,
     )
