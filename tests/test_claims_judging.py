@@ -206,6 +206,19 @@ def test_the_loss_at_an_iteration_is_the_mean_of_the_last_before_it(paper):
     assert "not told apart" not in verdict.sentence and "allow" not in verdict.sentence and verdict.p < 0.01
 
 
+def test_beside_the_loss_at_an_iteration_stands_the_mean_of_the_last_evaluations_until_it(paper):
+    """The losses before iteration 60 say that the subject is better, the five evaluations until it the opposite; the
+    one before these, and the one at 70, would turn it again."""
+    runs = []
+    for model, level, mean in (("momentum_lstm", 1.0, 3.0), ("lstm", 2.0, 2.0)):
+        losses, evaluations = ([[way + seed / 10] for seed in range(5)] for way in (level, mean))
+        courses = [[-300.0 / level, *own * 5, -300.0 / level] for own in evaluations]
+        runs += written(paper, model, courses, "train_loss", losses=[own * 70 for own in losses])
+    (verdict,) = judged(paper, runs, claim(metric="train_loss", at=Iteration(iteration=60)))
+    assert (verdict.outcome, verdict.analyses) == (Outcome.REPRODUCED, 7)
+    assert verdict.differing == "contradicted (the mean of the last evaluations)"
+
+
 def test_where_training_ends_before_its_schedule_the_last_evaluation_counts(short):
     runs = [run for model, own in COURSES.items() for run in written(short, model, own)]
     (verdict,) = judged(short, runs, claim(by_epoch=2))

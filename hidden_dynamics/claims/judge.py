@@ -9,7 +9,7 @@ from scipy.stats import false_discovery_control
 
 from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.items import over_items
-from hidden_dynamics.claims.kinds import PRIMARY, Analysis, At, Result, compared, tested
+from hidden_dynamics.claims.kinds import PRIMARY, Analysis, At, MeanUntil, Result, compared, tested
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.claims.words import columns_of, effect_text, named, numbers_of, part_of, sentence_of
@@ -113,7 +113,7 @@ def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis 
     """The claims of a paper by one analysis, all of its family anew."""
     claims: list[tuple[Standing, list[Result]]] = []
     for standing in standings:
-        at = analysis.at if analysis.at and _has_evaluations(standing) else standing.at
+        at = _evaluation(standing, analysis)
         claims.append((standing, [] if standing.absent else tested(evidence, standing.entry, at, analysis)))
     # A test that was begun is in the family, whatever it shows.
     family = [test for standing, tests in claims if standing.entry.dagger and not standing.reason for test in tests]
@@ -202,10 +202,18 @@ def _applies(claim: Judged, other: Judged, analysis: Analysis) -> bool:
     return claim.standing.entry.dagger
 
 
+def _evaluation(standing: Standing, analysis: Analysis) -> At:
+    """The evaluation that counts by an analysis; of the loss at an iteration the last ones up to it may."""
+    if analysis.at is None or not _has_evaluations(standing):
+        return standing.at
+    if isinstance(standing.at, Iteration):
+        return MeanUntil(standing.at.iteration) if analysis.at == "mean" else standing.at
+    return analysis.at
+
+
 def _has_evaluations(standing: Standing) -> bool:
     """Whether a claim is of one evaluation among others."""
-    entry = standing.entry
-    return entry.kind == "better" and not entry.measurement and not isinstance(standing.at, Iteration)
+    return standing.entry.kind == "better" and not standing.entry.measurement
 
 
 # -------------------------------------------------------------------------------------------------------- The verdict

@@ -25,7 +25,16 @@ from hidden_dynamics.results.seeds import FEWEST
 SMOOTHING = 0.02  # the share of a run's iterations under the triangle that smooths its train loss
 LAST_LOSSES = 100  # train losses before an iteration, whose mean is the loss there
 LAST_EVALUATIONS = 5  # whose mean is a number beside the reported one
-At = Literal["reported", "last", "mean"] | Iteration  # the evaluation whose number counts
+
+
+@dataclass(frozen=True)
+class MeanUntil:
+    """The mean of the last evaluations up to an iteration."""
+
+    iteration: int
+
+
+At = Literal["reported", "last", "mean"] | Iteration | MeanUntil  # the evaluation whose number counts
 Sides = tuple[Values, Values]  # the subject's, the reference's
 
 
@@ -203,13 +212,14 @@ def best_of(evidence: Evidence, entry: ClaimEntry, cases: Sequence[Case], at: At
 
 
 @cache
-def _number(files: RunFiles, metric: str, until: int | str) -> float:
+def _number(files: RunFiles, metric: str, until: int | MeanUntil | str) -> float:
     """A metric of a run: the train loss up to an iteration, the "last" evaluation, or the "mean" of the last ones; nan
     where these are too few, or had no such metric: some tests are made at the reported evaluation alone."""
     if isinstance(until, int):
         return float(files.train_loss()[:until][-LAST_LOSSES:].mean())
     count = 1 if until == "last" else LAST_EVALUATIONS
-    measured = [row.get(metric, math.nan) for row in files.metrics()]
+    end = until.iteration if isinstance(until, MeanUntil) else math.inf
+    measured = [row.get(metric, math.nan) for row in files.metrics() if row["iteration"] <= end]
     return float(np.mean(measured[-count:])) if len(measured) >= count else math.nan
 
 
