@@ -76,7 +76,7 @@ def test_a_figure_is_as_wide_as_a_page(tmp_path):
     [
         {"scale": "demo"},
         {"scale": "evening", "leave_out": ["svhn", "ptb"], "device": "cpu", "seeds": [0, 7]},
-        {"device": {"default": "cuda", "physionet": "cpu"}},
+        {"device": {"default": "cuda", "physionet": "cpu"}, "evidence": "mine"},
         {"overrides": {"tasks": {"mnist": {"title": "It's another", "training": {"epochs": 3}}}}},
     ],
 )

@@ -1,4 +1,4 @@
-"""Every headline verdict of both publications, recomputed from its records with SciPy and none of the project's
+"""Every headline verdict of `paper` and `evening`, recomputed from its records with SciPy and none of the project's
 statistics. Each rule of docs/claims.md stands here a second time, so that one that is changed in the package fails."""
 
 import io

@@ -100,7 +100,9 @@ def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
     if entry.kind == "identity":
         return "" if evidence.gradients else "no gradients were measured"
     missing = [case for case in (*entry.subjects, *entry.references) if not evidence.of(case)]
-    if out := [configuration.left_out[case.task] for case in missing if case.task in configuration.left_out]:
+    here = {task.title for name, task in configuration.tasks.items() if name not in configuration.left_out}
+    out = [title for case in missing if (title := configuration.left_out.get(case.task))]
+    if out and out[0] not in here:  # two tasks are called PMNIST
         return f"{out[0]} is left out"
     labels = ", ".join(f"{configuration.models[case.model].label} (N = {case.size})" for case in missing)
     return f"no runs of {labels} on {configuration.tasks[missing[0].task].title}" if missing else ""

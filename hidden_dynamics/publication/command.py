@@ -18,10 +18,10 @@ def settings_of(configuration: Configuration) -> dict[str, Any]:
 
 def command_of(configuration: Configuration) -> str:
     """For a shell, with all that is not config.yaml's: "snakemake --cores all evidence --config scale=evening"."""
-    given, shipped = settings_of(configuration), read_yaml(ROOT / "config.yaml")
+    shipped, place = read_yaml(ROOT / "config.yaml"), {"evidence": configuration.settings.evidence}
     settings = [
         f"{name}={value if isinstance(value, str) else json.dumps(value)}"
-        for name, value in given.items()
+        for name, value in (settings_of(configuration) | place).items()
         if name == "scale" or value != shipped[name]
     ]
     return f"snakemake --cores all evidence --config {shlex.join(settings)}"
