@@ -267,10 +267,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[lis
 
 
 def costs_of(
-    artifact: Artifact,
-    ratios: Mapping[str, float] = {},
-    spread: Sequence[float] = (-0.05, 0.0, 0.05),
-    **changes: Any,
+    artifact: Artifact, ratios: Mapping[str, float] = {}, spread: Sequence[float] = (-0.05, 0.0, 0.05), **changes: Any
 ) -> list[Cost]:
     """What an artifact's models cost.
 

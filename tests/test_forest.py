@@ -96,10 +96,7 @@ def test_a_forest_asks_for_the_runs_of_all_that_it_compares(scale, name):
     assert all({one, other} <= set(forest.shown()) for one, other, _ in pairs)
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [({"models": {}}, "models"), ({"metric": "speed"}, "speed")],
-)
+@pytest.mark.parametrize(("change", "word"), [({"models": {}}, "models"), ({"metric": "speed"}, "speed")])
 def test_wrong_rows_are_refused(change, word):
     with refused(word):
         artifact_at("demo", NAME, overrides={"artifacts": {NAME: {"rows": [ROWS[0] | change]}}})

@@ -27,10 +27,7 @@ def main() -> None:
     written, count = TABLE.subn(table(schema).replace("\\", r"\\"), readme.read_text(encoding="utf-8"))
     if count != 1:
         raise UserError(f"{readme} has no table under the heading that {__file__} looks for.", file=readme)
-    files = {
-        ROOT / "config/schema.json": json.dumps(schema, indent=2) + "\n",
-        readme: written,
-    }
+    files = {ROOT / "config/schema.json": json.dumps(schema, indent=2) + "\n", readme: written}
     for path, content in files.items():
         if not check:
             path.write_text(content, encoding="utf-8")

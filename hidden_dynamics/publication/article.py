@@ -28,7 +28,7 @@ FIGURES = {  # by the section that they follow
     "Momentum and vanishing gradients": (
         "momentumrnn_jacobian",
         "Norms of gradients in untrained cells: by autograd, the plain product, Eq. 13.",
-    ),
+    )
 }
 MORTALITY = ("tables/acenode_table7.md", "tables/acenode_splits.md")
 TITLE = "[Re] MomentumRNN and ACE-NODE: which of their claims hold?"
