@@ -65,7 +65,7 @@ def draw_all(configuration: Configuration, root: Path) -> None:
     render_claims(configuration, root)
     for one in artifacts:
         draw(one, root)
-        print(", ".join(one.files()), flush=True)
+        print(root / one.file("md"), flush=True)
     write_index(configuration, root)
     print(f"All on one page: {root / configuration.paths.index}")
 

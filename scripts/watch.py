@@ -177,8 +177,9 @@ class Watch:
         again = f" ({outdated} of them there, of other code or settings)" if outdated else ""
         left = sum(known) + sum(row.seconds[0] for row in self.rows if row.seconds)
         at_once = f", {duration(left / running)} with {running} at a time" if running > 1 else ""
-        others = f"; not known: {unknown} runs of models of which none has begun" if unknown else ""
-        return [f"{len(self.runs)} runs: {text}{again}", f"Left: {duration(left)} of training{at_once}{others}"]
+        others = [f"not known: {unknown} runs of models of which none has begun"] if unknown else []
+        hours = [f"{duration(left)} of training{at_once}"] if left or not unknown else []
+        return [f"{len(self.runs)} runs: {text}{again}", f"Left: {'; '.join(hours + others)}"]
 
     def screen(self) -> Group:
         table = Table(expand=True, box=None, padding=(0, 2, 1, 0), header_style="bold")
@@ -230,10 +231,14 @@ def main() -> None:
 
     if given.once:
         return console.print(look())
-    with contextlib.suppress(KeyboardInterrupt), Live(look(), console=console, auto_refresh=False) as live:
-        while True:
+    with contextlib.suppress(KeyboardInterrupt):
+        while not console.is_terminal:  # in a file look stands below look
+            console.print(look())
             time.sleep(given.every)
-            live.update(look(), refresh=True)
+        with Live(look(), console=console, auto_refresh=False) as live:
+            while True:
+                time.sleep(given.every)
+                live.update(look(), refresh=True)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def root(configuration, tmp_path):
     write_rows(tmp_path / paths.comparisons, COLUMNS, [dict.fromkeys(COLUMNS, "") | row for row in rows])
     drawn = tmp_path / paths.drawn("figure", QUESTION, "json")
     drawn.parent.mkdir(parents=True)
-    drawn.write_text(json.dumps({"instead": "", "columns": [], "rows": [], "notes": []}))
+    drawn.write_text(json.dumps({"title": "", "instead": "", "columns": [], "rows": [], "notes": []}))
     return tmp_path
 
 

@@ -106,7 +106,9 @@ def test_the_first_part_of_the_papers_training_deviates_in_its_numbers_and_not_i
     assert first_part(configuration, "pmnist") == "after 13 of 150 epochs"
     assert deviations(configuration, [record]) == ["after 13 of 150 epochs"]
     assert deviations(configuration, [record], course=True) == deviations(configuration, [record], trained=False) == []
-    other = configured(scale="paper", overrides={"tasks": {"pmnist": {"training": {"epochs": 13, "batch_size": 64}}}})
+    changed = {"pmnist": {"training": {"epochs": 13, "batch_size": 64}}, "adding": {"training": {"epochs": 20}}}
+    other = configured(scale="paper", overrides={"tasks": changed})
+    assert first_part(other, "adding") == "after 2,000 of 120,000 iterations"
     assert first_part(other, "pmnist") == "" != deviations(other, [record], course=True)
 
 

@@ -95,7 +95,7 @@ def test_pictures_and_tables_are_those_that_were_drawn(page, read, results):
 
 def test_columns_stand_under_the_names_of_their_groups():
     def groups(*columns):
-        return Drawn(instead="", columns=list(columns), rows=[], notes=[]).groups
+        return Drawn(title="", instead="", columns=list(columns), rows=[], notes=[]).groups
 
     assert groups(("", "Model"), ("", "N"), ("MNIST", "ours"), ("MNIST", "paper")) == [("", 2), ("MNIST", 2)]
     assert groups(("", "Model"), ("", "ours")) == []

@@ -133,7 +133,7 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Ran]) -> str:
 
 def figure_notes(configuration: Configuration, runs: Sequence[RunRecord], *drawn: str) -> list[str]:
     """Four notes at most: scale and deviations, what is drawn, failed runs, how the runs were made."""
-    scale = scale_note(configuration, None, deviations(configuration, runs))
+    scale = scale_note(configuration, {run.task for run in runs}, deviations(configuration, runs))
     return [scale, " ".join(drawn), " ".join(divergence_notes(runs)), runs_note(runs)]
 
 

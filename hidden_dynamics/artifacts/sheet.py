@@ -182,7 +182,7 @@ def save(figure: "Page", stem: str | Path) -> None:
     notes = "".join(f"\n- {note}" for note in figure.notes)
     shown = figure.instead or f"![{figure.heading}]({stem.name}.png)"
     parts = filter(None, (f"# {figure.heading}", shown, figure.table))
-    about = {"instead": figure.instead, "columns": [], "rows": [], "notes": figure.notes}
+    about = {"title": figure.heading, "instead": figure.instead, "columns": [], "rows": [], "notes": figure.notes}
     texts = {
         "md": "\n\n".join(parts) + f"\n{notes}\n",
         "csv": figure.data.to_csv(index=False, float_format="%.7g", lineterminator="\n"),

@@ -94,9 +94,9 @@ def html(table: Table) -> str:
 
 
 def json_text(table: Table) -> str:
-    """What hidden_dynamics.pages.sections shows: columns as (group, name), rows of texts, notes."""
-    rows = table.frame.to_numpy().tolist()
-    shown = {"instead": "", "columns": table.frame.columns.tolist(), "rows": rows, "notes": table.notes}
+    """What hidden_dynamics.pages.sections shows: the title, columns as (group, name), rows of texts, notes."""
+    columns, rows = table.frame.columns.tolist(), table.frame.to_numpy().tolist()
+    shown = {"title": table.title, "instead": "", "columns": columns, "rows": rows, "notes": table.notes}
     return json.dumps(shown, ensure_ascii=False, indent=0) + "\n"
 
 

@@ -198,10 +198,12 @@ def part_of(part: str, iteration: int | None) -> str:
     """The part of the paper's training that a verdict is of: "by epoch 13"; "" where it is of all.
 
     Args:
-        part: "after 13 of 150 epochs", where the claim is of the first part of the schedule.
+        part: "after 13 of 150 epochs" (or iterations), where the claim is of the first part of the schedule.
         iteration: whose loss counts, where the claim names one: it, or the last of shorter runs.
     """
-    return f"by iteration {iteration:,}" if iteration else f"by epoch {part.split()[1]}" if part else ""
+    if iteration:
+        return f"by iteration {iteration:,}"
+    return f"by {part.split()[-1][:-1]} {part.split()[1]}" if part else ""
 
 
 def sentence_of(verdict: Verdict) -> str:

@@ -96,15 +96,18 @@ def _adapter(kind: type[Typed]) -> TypeAdapter[Typed]:
 
 
 def _explained(error: ValidationError, content: object, origin: str, key: str) -> UserError:
-    """The first mistake, in pydantic's words; of a union of types, what each of them expects."""
+    """The first mistake, in pydantic's words, and all that is missing; of a union of types, what each expects."""
     problems = error.errors(include_url=False)
     keys = _keys(problems[0], content)
     alike = (problem for problem in problems if _keys(problem, content) == keys)
     texts = dict.fromkeys(problem["msg"].removeprefix("Value error, ") for problem in alike)
+    lacking = dict.fromkeys(str(problem["loc"][-1]) for problem in problems if problem["type"] == "missing")
     key_path, value = ".".join(filter(None, [key, *keys])), problems[0]["input"]
     found = "" if problems[0]["type"] in ("missing", "unknown_key") else f"found {value!r:.{LONGEST}}: "
     meant = closest(value, re.findall("'([^']+)'", problems[0].get("ctx", {}).get("expected", "")))
     text = f"{found}{' or: '.join(texts)}{meant and f'.{meant}'}"
+    if problems[0]["type"] == "missing" and len(lacking) > 1:
+        text += f" (missing: {', '.join(lacking)})"
     return UserError(f"{origin}: {key_path or '(top level)'}: {text}", file=origin, key=key_path)
 
 

@@ -22,10 +22,12 @@ class Drawn(BaseModel):
     """A table or figure as hidden_dynamics.artifacts.tables.json_text or .sheet.save writes it: with all keys.
 
     Attributes:
+        title: as it stands in the .md; a table's says whether it is comparable with the paper's.
         instead: of a figure without a picture the sentence in its place; else "".
         columns: of a table, (group, name) each.
     """
 
+    title: str
     instead: str
     columns: list[tuple[str, str]]
     rows: list[list[str]]

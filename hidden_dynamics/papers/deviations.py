@@ -78,13 +78,16 @@ def changed_words(configuration: Configuration, tasks: Iterable[str], trained: b
 
 
 def first_part(configuration: Configuration, task: str) -> str:
-    """ "after 2 of 150 epochs" of a training that is the first part of the paper's own; "" of another."""
+    """ "after 2 of 150 epochs" of a training that is the first part of the paper's own, of generated data "after 20 of
+    70 iterations"; "" of another."""
     ours, papers = (
         cast(Training, tasks[task].training.given()) for tasks in (configuration.tasks, configuration.papers_tasks)
     )
     if {**ours, "epochs": 0} != {**papers, "epochs": 0} or length_matters(ours) or length_matters(papers):
         return ""
-    return f"after {ours['epochs']} of {papers['epochs']} epochs" if ours["epochs"] < papers["epochs"] else ""
+    each = ours.get("iterations_per_epoch")
+    unit, done, all_of = "iterations" if each else "epochs", *(one["epochs"] * (each or 1) for one in (ours, papers))
+    return f"after {done:,} of {all_of:,} {unit}" if done < all_of else ""
 
 
 def _title_says_it(configuration: Configuration, task: str) -> bool:

@@ -32,7 +32,7 @@ FIGURES = {  # by the section that they follow
 }
 MORTALITY = ("tables/acenode_table7.md", "tables/acenode_splits.md")
 TITLE = "[Re] MomentumRNN and ACE-NODE: which of their claims hold?"
-SUMMARY = "In short"
+SUMMARY, RUN = "In short", "What was run, and what words mean"  # of the second the article has its own
 CHANGE = re.compile(r"^\| \d+(?:st|nd|rd|th)\b", re.MULTILINE)  # a line of the table of changes begins with its day
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)([^)]+)\)")
 
@@ -47,6 +47,7 @@ def article() -> str:
     runs = {place: read_rows(EVIDENCE / place / "runs.csv") for place in PLACES}
     main = [run for place in FULL for run in runs[place]]
     words, configuration = sections("README.md"), publications["paper"].configuration
+    del words[RUN]
     text = filled(
         "article.md.j2",
         title=TITLE,

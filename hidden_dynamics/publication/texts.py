@@ -13,7 +13,7 @@ from hidden_dynamics.artifacts.tables import markdown_text
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.findings import exploratory_sentence, findings_of
 from hidden_dynamics.pages.sections import drawn_of, in_order
-from hidden_dynamics.papers.deviations import changed_words, data_text
+from hidden_dynamics.papers.deviations import changed_words, data_text, first_part
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.results.record import RunRecord
 
@@ -33,6 +33,7 @@ def readme(configuration: Configuration, runs: Sequence[RunRecord], artifacts: M
         tasks=tasks,
         data={task: data_text(configuration, task_runs[0]) for task, task_runs in tasks.items()},
         changed={task: ", ".join(changed_words(configuration, [task])) for task in tasks},
+        parts={task: first_part(configuration, task) for task in tasks},
         hours=_hours(runs),
         commits=Counter(run.commit or "unknown" for run in runs),
         versions=list({str(run.versions): run.versions for run in runs}.values()),
