@@ -1,4 +1,4 @@
-"""Watch the runs of a scale while they are trained: in this terminal, and as a page, until Ctrl-C.
+"""Watch the runs of a scale while they are trained: in this terminal or a file, and as a page, until Ctrl-C.
 
     python scripts/watch.py results/paper
     python scripts/watch.py results/evening --page watch.html
@@ -233,7 +233,7 @@ def main() -> None:
         return console.print(look())
     with contextlib.suppress(KeyboardInterrupt):
         while not console.is_terminal:  # in a file look stands below look
-            console.print(look())
+            console.print(time.strftime("%Y-%m-%d %H:%M:%S"), look(), sep="\n")
             time.sleep(given.every)
         with Live(look(), console=console, auto_refresh=False) as live:
             while True:

@@ -206,8 +206,7 @@ def test_the_loss_at_an_iteration_is_the_mean_of_the_last_before_it(paper):
 
 
 def test_beside_the_loss_at_an_iteration_stands_the_mean_of_the_last_evaluations_until_it(paper):
-    """The losses before iteration 60 say that the subject is better, the five evaluations until it the opposite; the
-    one before these, and the one at 70, would turn it again."""
+    """Losses say that the subject is better, the five evaluations until 60 the opposite; any other would turn it."""
     runs = []
     for model, level, mean, other in (("momentum_lstm", 1.0, 3.0, -300.0), ("lstm", 2.0, 2.0, -150.0)):
         losses, means = ([own + seed / 10 for seed in range(5)] for own in (level, mean))

@@ -109,7 +109,7 @@ TOYS = [  # what differs in an entry of a dataset
     ({"stand_in_for": "mnst"}, "stand_in_for", "Did you mean 'mnist'?"),
     ({"stand_in_for": ["toy", "toy"]}, "stand_in_for", "two are the same"),
     ({"files": {"../data.bin": {}}}, "files.../data.bin", "match pattern"),
-    ({"files": {"x": {"size": 1}}}, "files.x.sha256", "Field required (missing: sha256, urls)"),
+    ({"files": {"x": {"size": 1}, "y": {}}}, "files.x.sha256", "Field required (missing: sha256, urls)"),
     (with_file(sha256="0" * 63), "files.x.sha256", "match pattern"),
     (with_file(urls=["/x"]), "files.x.urls.0", "match pattern"),
     (with_file(archive="zip", members="*", count=1), "files.x.archive", "'tar'"),

@@ -132,7 +132,6 @@ def test_a_block_is_published_whole_and_beside_nothing_of_other_settings(name, m
     options = argparse.Namespace(results=tmp_path / "here", mirror=None, device="cpu", cores=1)
     blocks = {block.name: block for block in reversed(TOOL["BLOCKS"])}
     block = (blocks | {"other": blocks["M1"]._replace(epochs=14)})[name]
-    tasks = {"A8": "physionet_extrapolation/ace_latent_ode-n20", "M1": "pmnist/lstm-n128"}
-    tasks["M9"] = "pmnist_dtriv/dtriv-n170"
-    with refused(key=f"{tasks[name]}/seed0" if name in tasks else "pmnist"):
+    first = f"{block.task}/{block.models[name == 'A8']}-n{block.size}/seed0"
+    with refused(key="pmnist" if name == "other" else first):
         TOOL["publish"](block, made("here"), options)

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import time
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -103,7 +104,9 @@ def test_files_that_go_and_come_while_they_are_read_are_waited_for(results, conf
     assert len(looking.rows) == 1
 
 
-def test_ctrl_c_ends_it_without_a_word(results, ended, monkeypatch):
-    monkeypatch.setattr(watch.time, "sleep", Mock(side_effect=KeyboardInterrupt))
+@pytest.mark.parametrize(("terminal", "looks"), [(False, 2), (True, 3)])
+def test_ctrl_c_ends_it_without_a_word(results, ended, monkeypatch, terminal, looks):
+    monkeypatch.setattr(watch.time, "sleep", Mock(side_effect=[None, KeyboardInterrupt]))
+    monkeypatch.setattr(watch, "Console", partial(watch.Console, force_terminal=terminal))
     said = ended(watch.main, results(), "--config", json.dumps(ONLY))
-    assert (said.code, said.err) == (0, "") and said.out.count("6 runs:") == 1
+    assert (said.code, said.err, said.out.count("6 runs:")) == (0, "", looks)

@@ -131,13 +131,13 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Ran]) -> str:
     return ", ".join(parts)
 
 
-def figure_notes(configuration: Configuration, runs: Sequence[RunRecord], *drawn: str) -> list[str]:
+def figure_notes(artifact: Artifact, runs: Sequence[RunRecord], *drawn: str) -> list[str]:
     """Four notes at most: scale and deviations, what is drawn, failed runs, how the runs were made."""
-    scale = scale_note(configuration, {run.task for run in runs}, deviations(configuration, runs))
+    scale = scale_note(artifact.configuration, artifact.tasks(), deviations(artifact.configuration, runs))
     return [scale, " ".join(drawn), " ".join(divergence_notes(runs)), runs_note(runs)]
 
 
-def scale_note(configuration: Configuration, tasks: Collection[str] | None, deviating: Iterable[str]) -> str:
+def scale_note(configuration: Configuration, tasks: Collection[str], deviating: Iterable[str]) -> str:
     """What deviates from the paper, and what the user chose."""
     deviates = "; ".join(deviating)
     said = f"Deviates from the paper: {deviates}." if deviates else "Data, sizes and settings are the paper's."

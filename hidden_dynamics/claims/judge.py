@@ -9,7 +9,7 @@ from scipy.stats import false_discovery_control
 
 from hidden_dynamics.claims.comparison import Values
 from hidden_dynamics.claims.items import over_items
-from hidden_dynamics.claims.kinds import PRIMARY, Analysis, At, MeanUntil, Result, compared, tested
+from hidden_dynamics.claims.kinds import PRIMARY, Analysis, At, Result, compared, tested
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.claims.words import columns_of, effect_text, named, numbers_of, part_of, sentence_of
@@ -205,12 +205,9 @@ def _applies(claim: Judged, other: Judged, analysis: Analysis) -> bool:
 
 
 def _evaluation(standing: Standing, analysis: Analysis) -> At:
-    """The evaluation that counts by an analysis; of the loss at an iteration the last ones up to it may."""
-    if analysis.at is None or not _has_evaluations(standing):
-        return standing.at
-    if isinstance(standing.at, Iteration):
-        return MeanUntil(standing.at.iteration) if analysis.at == "mean" else standing.at
-    return analysis.at
+    """The evaluation that counts by an analysis; of the loss at an iteration the mean of the last ones up to it may."""
+    fixed = not _has_evaluations(standing) or (isinstance(standing.at, Iteration) and analysis.at != "mean")
+    return standing.at if fixed else analysis.at or standing.at
 
 
 def _has_evaluations(standing: Standing) -> bool:

@@ -25,16 +25,7 @@ from hidden_dynamics.results.seeds import FEWEST
 SMOOTHING = 0.02  # the share of a run's iterations under the triangle that smooths its train loss
 LAST_LOSSES = 100  # train losses before an iteration, whose mean is the loss there
 LAST_EVALUATIONS = 5  # whose mean is a number beside the reported one
-
-
-@dataclass(frozen=True)
-class MeanUntil:
-    """The mean of the last evaluations up to an iteration."""
-
-    iteration: int
-
-
-At = Literal["reported", "last", "mean"] | Iteration | MeanUntil  # the evaluation whose number counts
+At = Literal["reported", "last", "mean"] | Iteration  # the evaluation whose number counts
 Sides = tuple[Values, Values]  # the subject's, the reference's
 
 
@@ -171,8 +162,11 @@ def values_at(evidence: Evidence, entry: ClaimEntry, case: Case, at: At) -> Valu
         values = values_of(evidence, case, metric)
     else:
         until = at.iteration if isinstance(at, Iteration) else at
-        finished = [run for run in evidence.of(case) if run.status == "finished"]
-        values = values_of(evidence, case, metric, {run.seed: _number(run.files, metric, until) for run in finished})
+        end = entry.at.iteration if isinstance(entry.at, Iteration) else math.inf
+        numbers = {
+            run.seed: _number(run.files, metric, until, end) for run in evidence.of(case) if run.status == "finished"
+        }
+        values = values_of(evidence, case, metric, numbers)
     return values if values.naive else _gated(evidence, case, metric, values)
 
 
@@ -212,13 +206,12 @@ def best_of(evidence: Evidence, entry: ClaimEntry, cases: Sequence[Case], at: At
 
 
 @cache
-def _number(files: RunFiles, metric: str, until: int | MeanUntil | str) -> float:
-    """A metric of a run: the train loss up to an iteration, the "last" evaluation, or the "mean" of the last ones; nan
-    where these are too few, or had no such metric: some tests are made at the reported evaluation alone."""
+def _number(files: RunFiles, metric: str, until: int | str, end: float) -> float:
+    """A metric of a run: the train loss up to an iteration, the "last" evaluation up to `end`, or the "mean" of the
+    last; nan where these are too few, or had no such metric: some tests are made at the reported evaluation alone."""
     if isinstance(until, int):
         return float(files.train_loss()[:until][-LAST_LOSSES:].mean())
     count = 1 if until == "last" else LAST_EVALUATIONS
-    end = until.iteration if isinstance(until, MeanUntil) else math.inf
     measured = [row.get(metric, math.nan) for row in files.metrics() if row["iteration"] <= end]
     return float(np.mean(measured[-count:])) if len(measured) >= count else math.nan
 

@@ -101,7 +101,8 @@ def _explained(error: ValidationError, content: object, origin: str, key: str) -
     keys = _keys(problems[0], content)
     alike = (problem for problem in problems if _keys(problem, content) == keys)
     texts = dict.fromkeys(problem["msg"].removeprefix("Value error, ") for problem in alike)
-    lacking = dict.fromkeys(str(problem["loc"][-1]) for problem in problems if problem["type"] == "missing")
+    beside = (problem for problem in problems if problem["loc"][:-1] == problems[0]["loc"][:-1])
+    lacking = [str(problem["loc"][-1]) for problem in beside if problem["type"] == "missing"]
     key_path, value = ".".join(filter(None, [key, *keys])), problems[0]["input"]
     found = "" if problems[0]["type"] in ("missing", "unknown_key") else f"found {value!r:.{LONGEST}}: "
     meant = closest(value, re.findall("'([^']+)'", problems[0].get("ctx", {}).get("expected", "")))

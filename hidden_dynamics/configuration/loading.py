@@ -340,8 +340,8 @@ def _check_names(c: Configuration) -> None:
         if not all(parts):
             raise mistake("config.yaml: only", f"{'/'.join(parts)} has an empty part: expected task/model/size.")
         task, model, size = (*parts, "", "")[:3]
-        if task not in c.tasks and task in c.models:
-            raise mistake("config.yaml: only", f"'{task}' is a model: name it with its task, as in mnist/{task}")
+        if task not in c.tasks and (places := [name for name, one in c.tasks.items() if task in one.models]):
+            raise mistake("config.yaml: only", f"'{task}' is a model: name it with its task, as in {places[0]}/{task}")
         models = c.tasks[known(task, c.tasks, "task", "config.yaml: only")].models
         if model:
             known(model, models, "model", f"config.yaml: only: {task}")

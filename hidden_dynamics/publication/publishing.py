@@ -163,10 +163,8 @@ def _refuse(directory: Path, runs: bytes) -> None:
         raise UserError(text, file=others[0], key="evidence")
     lost = sorted(_run_ids(published.read("runs.csv")) - _run_ids(runs)) if there else []
     if lost:
-        text = (
-            f"{directory} has {len(lost)} runs that these lack, such as {lost[0]}: restore them, or publish elsewhere"
-        )
-        raise UserError(f"{text} (evidence in config.yaml).", file=directory, key=lost[0])
+        text = f"{directory} has {len(lost)} runs that these lack, such as {lost[0]}: restore them"
+        raise UserError(f"{text}, or publish elsewhere (evidence in config.yaml).", file=directory, key=lost[0])
 
 
 def _run_ids(table: bytes) -> set[str]:

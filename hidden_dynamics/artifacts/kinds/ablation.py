@@ -84,7 +84,7 @@ def draw(artifact: Ablation, evidence: Evidence) -> "sheet.Page":
         subtitle_of(configuration, runs),
         width=max(6.8, PANEL_WIDTH * len(panels)),
         height=6.6,
-        notes=figure_notes(configuration, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
+        notes=figure_notes(artifact, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
         data=[square for panel in panels for square in panel.squares],
     )
     for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):

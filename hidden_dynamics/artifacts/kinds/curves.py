@@ -108,7 +108,7 @@ def draw(artifact: Curves, evidence: Evidence) -> "sheet.Page":
         subtitle_of(configuration, runs),
         width=9.6 if columns == 2 else 6.8,
         height=3.1 * rows,
-        notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
+        notes=figure_notes(artifact, runs, smoothing_note(panels), *no_momentum_notes(runs)),
         handles=[*lines.model_entries(runs, styles), *mark_entries(panels), *lines.baseline_entries(across)],
         instead="" if any(panel.curves for panel in panels) else NOTHING,
         data=rows_of(panels),

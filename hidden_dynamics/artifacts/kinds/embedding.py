@@ -48,7 +48,7 @@ def draw(artifact: Embedding, evidence: Evidence) -> "sheet.Page":
         subtitle_of(configuration, first),
         width=9.6,
         height=(WIDTH * shape + 0.75) * lines + 0.2,
-        notes=figure_notes(configuration, first, *silhouette_table.features_notes(settings, measured), drawn),
+        notes=figure_notes(artifact, first, *silhouette_table.features_notes(settings, measured), drawn),
         handles=[sheet.legend_entry(names[label], color=f"C{label % 10}", **dot) for label in classes],
         instead="" if maps else NOTHING,
         data=points_of(maps, labels, names),

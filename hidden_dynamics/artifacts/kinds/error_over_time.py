@@ -61,7 +61,7 @@ def draw(artifact: ErrorOverTime, evidence: Evidence) -> "sheet.Page":
         subtitle_of(configuration, runs),
         width=8.2,
         height=6.4 if settings.over_rows else 3.6,
-        notes=figure_notes(configuration, runs, settings.note, reported_note(configuration, runs)),
+        notes=figure_notes(artifact, runs, settings.note, reported_note(configuration, runs)),
         handles=[*lines.model_entries(runs, styles), *lines.baseline_entries(across)],
         instead="" if curves else NOTHING,
         data=rows_of(curves, by_row, scores),

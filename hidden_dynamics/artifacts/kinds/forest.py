@@ -11,6 +11,7 @@ from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
 from hidden_dynamics.artifacts.tables import decimals_of, interval_text, signed
 from hidden_dynamics.claims.comparison import Comparison, compare
+from hidden_dynamics.claims.words import named
 from hidden_dynamics.configuration import Case, Entry
 from hidden_dynamics.configuration.schema import Metric, Size
 from hidden_dynamics.papers.deviations import original_of
@@ -81,7 +82,7 @@ def draw(artifact: Forest, evidence: Evidence) -> "sheet.Page":
         subtitle_of(configuration, runs),
         width=WIDTH,
         height=sum(LINE * len(texts) + 0.6 for texts in lines.values()),
-        notes=figure_notes(configuration, runs, NOTE),
+        notes=figure_notes(artifact, runs, NOTE),
         handles=[sheet.legend_entry(UNLEARNED, ls="none", **LOOKS[True])] if unlearned else [],
         instead="" if drawn else NOTHING,
         data=[data_of(comparison) for comparison in drawn],
@@ -125,7 +126,7 @@ def lines_of(evidence: Evidence, comparisons: Sequence[Comparison]) -> Lines:
         lines.append((", ".join(filter(None, (f"{first.task_title}{data and f' ({data})'}", size))), None))
         for (one, other), comparison in zip(sides, on_task, strict=True):
             size = f", N = {one.size}" if len(sizes) > 1 else ""
-            lines.append((f"{one.label} over {other.label}{size}", comparison))
+            lines.append((f"{one.label} over {named(other.label, other.hyperparameters)}{size}", comparison))
     return lines
 
 

@@ -46,7 +46,7 @@ def draw(artifact: GradientNorms, evidence: Evidence) -> "sheet.Page":
         subtitle_of(configuration, runs),
         width=max(6.8, 4.8 * len(recordings)),
         height=4.0,
-        notes=figure_notes(configuration, runs, NOTE.format(highest)),
+        notes=figure_notes(artifact, runs, NOTE.format(highest)),
         instead="" if norms.size else NOTHING,
         data=rows_of(recordings),
     )
