@@ -191,7 +191,7 @@ def table(
     different = ", not comparable with the published numbers" if any(deviating) else ""
     title = title_of(artifact, about) + different + (" in some cells" if different and not all(deviating) else "")
     ran = [*evidence.runs, *evidence.costs]
-    scale = scale_note(artifact.configuration, artifact.tasks(), deviations_of(artifact, ran))
+    scale = scale_note(artifact, deviations_of(artifact, ran))
     extras = dict.fromkeys(row["label"] for row in ours if row["extra"])
     scale += f" Not in the paper's table: {', '.join(extras)}." if extras else ""
     return Table.of(title, [scale, *notes, artifact.published.note], rows, data, OPTIONAL)

@@ -116,7 +116,7 @@ def _failure(run: RunRecord) -> str:
 
 def table_notes(artifact: Artifact, runs: Sequence[RunRecord], *said: str, lost: Iterable[str] = ()) -> list[str]:
     """Three notes at most: scale and deviations, what else is said and how the runs were made, what is lost."""
-    scale = scale_note(artifact.configuration, artifact.tasks(), deviations(artifact.configuration, runs))
+    scale = scale_note(artifact, deviations(artifact.configuration, runs))
     return [scale, " ".join([*said, runs_note(runs)]), " ".join([*lost, *divergence_notes(runs)])]
 
 
@@ -133,15 +133,15 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Ran]) -> str:
 
 def figure_notes(artifact: Artifact, runs: Sequence[RunRecord], *drawn: str) -> list[str]:
     """Four notes at most: scale and deviations, what is drawn, failed runs, how the runs were made."""
-    scale = scale_note(artifact.configuration, artifact.tasks(), deviations(artifact.configuration, runs))
+    scale = scale_note(artifact, deviations(artifact.configuration, runs))
     return [scale, " ".join(drawn), " ".join(divergence_notes(runs)), runs_note(runs)]
 
 
-def scale_note(configuration: Configuration, tasks: Collection[str], deviating: Iterable[str]) -> str:
+def scale_note(artifact: Artifact, deviating: Iterable[str]) -> str:
     """What deviates from the paper, and what the user chose."""
     deviates = "; ".join(deviating)
     said = f"Deviates from the paper: {deviates}." if deviates else "Data, sizes and settings are the paper's."
-    return " ".join([said, *chosen_notes(configuration, tasks)])
+    return " ".join([said, *chosen_notes(artifact.configuration, artifact.tasks())])
 
 
 def about(configuration: Configuration, runs: Sequence[Ran], *texts: str) -> list[str]:
