@@ -215,7 +215,8 @@ def sentence_of(verdict: Verdict) -> str:
     said_otherwise = _verb(verdict) or verdict.outcome is Outcome.UNLEARNED  # the reason says who has not learned
     told = verdict.part or not verdict.outcome.of_the_paper  # a part does not make the whole claim reproduced
     decided_otherwise = verdict.outcome in UNDECIDED and reason  # which the reason tells
-    outcome = "" if (said_otherwise and told) or decided_otherwise else verdict.outcome.sentence
+    sentence = f"The claim is {verdict.outcome.value}." if verdict.kind == "identity" else verdict.outcome.sentence
+    outcome = "" if (said_otherwise and told) or decided_otherwise else sentence
     found = f"{when}{numbers}." if numbers else ""
     control = _beside_control(verdict) if verdict.outcome in FOR else ""
     said = [found, outcome, control, _beside_printed(verdict), f"{reason}." if reason else ""]
