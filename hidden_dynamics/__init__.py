@@ -7,6 +7,7 @@ A package uses those above it in this list, and `system`; nothing else (tests/te
     models         networks as the papers write them: momentum, recurrent cores, continuous time
     tasks          batches, loss and evaluation, a module per experiment
     training       the loop, its optimisers, its checkpoints, the device
+    floors         classical models of each task
     results        every file of a run, written and read in one place; numbers and curves over seeds
     measurements   costs, features of images, the calibration of a forecast
     papers         what the papers print and claim, as data

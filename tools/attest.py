@@ -156,11 +156,10 @@ def self_test(now: Path, directory: Path) -> int:
 def trials(directory: Path, also: list[str]) -> list[Trial]:
     """Those of published runs, and of `also`, at their own sizes, and of these models at `demo`."""
     specs: dict[tuple[str, str, str], tuple[int, dict[str, Any]]] = {}
-    for place in sorted((ROOT / "docs" / "evidence").iterdir()):
-        if place.is_dir():
-            for name, files in Publication(place).runs():
-                record, (task, model, seed) = json.loads(files["run.json"]), name.split("/")
-                specs.setdefault((place.name, task, model), (int(seed.removeprefix("seed")), record["spec"]))
+    for place in sorted((ROOT / "docs" / "evidence").rglob("records")):
+        for name, files in Publication(place.parent).runs():
+            record, (task, model, seed) = json.loads(files["run.json"]), name.split("/")
+            specs.setdefault((place.parent.name, task, model), (int(seed.removeprefix("seed")), record["spec"]))
     for name, _, scale in (text.partition("@") for text in also):
         specs |= {(scale, *key): run for key, run in _configured(_scale(scale), {name})}
     cells = {f"{task}/{spec['model']}" for (_, task, _), (_, spec) in specs.items()}
