@@ -261,8 +261,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[lis
             around, none = np.array([mean * 0.9, mean * 1.1]), np.full(points, np.nan)
             low, high = around if seeds >= FEWEST else (none, none)
             own = dict(enumerate(around)) if seeds == 2 else {}
-            about = {"learned": None, "naive": {"best constant": 0.17}, "window": panel.window}
-            panels[-1].append(Curve(cell.model, x, mean, low, high, own, **about))
+            panels[-1].append(Curve(cell.model, x, mean, low, high, own, window=panel.window))
     return panels
 
 

@@ -168,9 +168,6 @@ def lead_text(lead: Comparison | None, decimals: int, adjusted: float = math.nan
     return ", ".join(filter(None, (difference, p_text(lead.p, adjusted), paper))) + " †" * lead.unlearned
 
 
-# Whole
-
-
 def table(
     artifact: Artifact,
     evidence: Evidence,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hidden_dynamics.artifacts import sheet
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.record import RunRecord
-from hidden_dynamics.results.seeds import best_classical, mean_and_std
+from hidden_dynamics.results.seeds import best_classical, mean_and_std, mean_scores
 
 NAIVE, CLASSICAL = "naive", "classical"
 DASHES = {  # of the lines of baselines
@@ -71,12 +71,10 @@ def model_entries(runs: Iterable[RunRecord], styles: sheet.Styles) -> "list[shee
     return entries
 
 
-def baselines(
-    naive: Mapping[str, float], runs: Sequence[RunRecord], metric: str, sign: int, factor: float = 1.0
-) -> dict[str, float]:
+def baselines(runs: Sequence[RunRecord], metric: str, sign: int, factor: float = 1.0) -> dict[str, float]:
     """By their names in the legend, the scores of naive baselines and of the best classical one on the runs' data, by
     the metric's `sign`, 1 where higher is better, else -1; `factor` is to the unit that is drawn."""
-    scores = {f"{NAIVE}: {name}": score for name, score in naive.items()}
+    scores = {f"{NAIVE}: {name}": score for name, score in mean_scores(runs, metric, factor).items()}
     if best := best_classical(runs, metric, sign, factor):
         name, by_seed = best
         scores[f"{CLASSICAL}: {name}"] = mean_and_std(by_seed.values())[0]

@@ -64,9 +64,6 @@ def verdicts(evidence: Evidence) -> list[Verdict]:
     return rows
 
 
-# ----------------------------------------------------------------------------------------------------- What is judged
-
-
 def standing_of(evidence: Evidence, entry: ClaimEntry) -> Standing:
     """Whether there are runs of a claim that answer it, and how.
 
@@ -106,9 +103,6 @@ def _absent(evidence: Evidence, entry: ClaimEntry) -> str:
         return f"{out[0]} is left out"
     labels = ", ".join(f"{configuration.models[case.model].label} (N = {case.size})" for case in missing)
     return f"no runs of {labels} on {configuration.tasks[missing[0].task].title}" if missing else ""
-
-
-# --------------------------------------------------------------------------------------------------- How it is judged
 
 
 def judge(evidence: Evidence, standings: Sequence[Standing], analysis: Analysis = PRIMARY) -> list[Judged]:
@@ -164,9 +158,6 @@ def _without(side: Values) -> str:
     return f"{side.failed} of {len(side.runs)} runs of {side.label} diverged or have no finite number"
 
 
-# -------------------------------------------------------------------------------------------------------- Sensitivity
-
-
 def _sensitivity(
     evidence: Evidence, standings: Sequence[Standing], judged: Sequence[Judged]
 ) -> list[dict[str, Outcome]]:
@@ -180,13 +171,11 @@ def _sensitivity(
         "the mean of the last evaluations": Analysis(at="mean"),
     }
     analyses |= {f"without seed {seed}": Analysis(without=seed) for seed in sorted({run.seed for run in evidence.runs})}
-    outcomes: list[dict[str, Outcome]] = [{} for _ in standings]
-    for name, analysis in analyses.items():
-        others = judge(evidence, standings, analysis)
-        for of_claim, claim, other in zip(outcomes, judged, others, strict=True):
-            if _applies(claim, other, analysis):
-                of_claim[name] = other.outcome
-    return outcomes
+    others = {name: judge(evidence, standings, analysis) for name, analysis in analyses.items()}
+    return [
+        {name: of[place].outcome for name, of in others.items() if _applies(claim, of[place], analyses[name])}
+        for place, claim in enumerate(judged)
+    ]
 
 
 def _applies(claim: Judged, other: Judged, analysis: Analysis) -> bool:
@@ -213,9 +202,6 @@ def _evaluation(standing: Standing, analysis: Analysis) -> At:
 def _has_evaluations(standing: Standing) -> bool:
     """Whether a claim is of one evaluation among others."""
     return standing.entry.kind == "better" and not standing.entry.measurement
-
-
-# -------------------------------------------------------------------------------------------------------- The verdict
 
 
 def _verdict(evidence: Evidence, paper: str, judged: Judged, sensitivity: Mapping[str, Outcome]) -> Verdict:

@@ -26,7 +26,6 @@ SMOOTHING = 0.02  # the share of a run's iterations under the triangle that smoo
 LAST_LOSSES = 100  # train losses before an iteration, whose mean is the loss there
 LAST_EVALUATIONS = 5  # whose mean is a number beside the reported one
 At = Literal["reported", "last", "mean"] | Iteration  # the evaluation whose number counts
-Sides = tuple[Values, Values]  # the subject's, the reference's
 
 
 @dataclass(frozen=True)
@@ -170,7 +169,7 @@ def values_at(evidence: Evidence, entry: ClaimEntry, case: Case, at: At) -> Valu
     return values if values.naive else _gated(evidence, case, metric, values)
 
 
-def iterations(evidence: Evidence, subject: Case, reference: Case) -> Sides:
+def iterations(evidence: Evidence, subject: Case, reference: Case) -> tuple[Values, Values]:
     """log of the iterations to the lowest smoothed train loss that all finished runs of both reach."""
     curves: list[dict[int, NDArray]] = [
         {run.seed: _smoothed(run.files) for run in evidence.of(case) if run.status == "finished"}

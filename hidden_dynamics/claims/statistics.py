@@ -12,9 +12,6 @@ from numpy.typing import ArrayLike
 EPS = float(np.finfo(float).eps)
 
 
-# -------------------------------------------------------------------------------------------------------- Differences
-
-
 @dataclass(frozen=True)
 class Sample:
     """A sample's mean, standard deviation (n - 1) and number of values.
@@ -49,16 +46,13 @@ class Estimate:
     error: float
     degrees: float
 
-    def t(self) -> float:
-        return self.value / self.error
-
     def p(self) -> float:
         """Two-sided."""
-        return float(2 * scipy.special.stdtr(self.degrees, -abs(self.t())))
+        return float(2 * scipy.special.stdtr(self.degrees, -abs(self.value / self.error)))
 
     def p_above(self) -> float:
         """One-sided, of a value that is not above 0."""
-        return float(scipy.special.stdtr(self.degrees, -self.t()))
+        return float(scipy.special.stdtr(self.degrees, -self.value / self.error))
 
     def interval(self, level: float) -> tuple[float, float]:
         half = float(scipy.special.stdtrit(self.degrees, (1 + level) / 2)) * self.error
@@ -94,9 +88,6 @@ def paired(one: ArrayLike, other: ArrayLike, overlap: float = 0.0) -> Estimate |
     if not sample.std > 4 * EPS * max(largest, 1e-300):  # what rounding leaves is no spread
         return None
     return Estimate(sample.mean, math.sqrt(sample.variance), sample.n - 1)
-
-
-# ----------------------------------------------------------------------------------------------------------- Families
 
 
 def holm(p: Sequence[float]) -> list[float]:

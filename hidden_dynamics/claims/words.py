@@ -13,7 +13,7 @@ from hidden_dynamics.claims.verdict import Outcome, Verdict
 from hidden_dynamics.configuration import Case, Configuration
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.papers.deviations import in_sentence, ran_of
-from hidden_dynamics.papers.logs import Log, load_logs, whole
+from hidden_dynamics.papers.logs import Log, Point, load_logs, whole
 from hidden_dynamics.papers.published import Number, load_published
 from hidden_dynamics.results.seeds import FEWEST, LEVEL, best_classical, mean_and_std
 
@@ -175,12 +175,17 @@ def _logged(configuration: Configuration, paper: str, entry: ClaimEntry) -> dict
         min((whole(log)[last] for log in logs), key=lambda point: point.mean) for logs in (subjects, references)
     )
     text = f"{subject.split} loss, epoch {last}, N = {subject.size}, {subject.n} and {reference.n} runs"
-    columns: dict[str, Any] = {"logs": text, "logs_difference": subject.mean - reference.mean}
-    estimate = welch(*(Sample(point.mean, point.sd, point.n) for point in (subject, reference)))
-    if estimate is None or min(subject.n, reference.n) < FEWEST:
-        return columns
+    numbers = difference_of(subject, reference)
+    return {"logs": text, **{f"logs_{name}": numbers.get(name) for name in ("difference", "low", "high")}}
+
+
+def difference_of(point: Point, other: Point) -> dict[str, float]:
+    """Of two logged means, with its interval and p; without these where a side has fewer than three seeds."""
+    estimate = welch(*(Sample(of.mean, of.sd, of.n) for of in (point, other)))
+    if estimate is None or min(point.n, other.n) < FEWEST:
+        return {"difference": point.mean - other.mean}
     low, high = estimate.interval(LEVEL)
-    return columns | {"logs_low": low, "logs_high": high}
+    return {"difference": estimate.value, "low": low, "high": high, "p": estimate.p()}
 
 
 def _logs(configuration: Configuration, paper: str, entry: ClaimEntry, cases: Sequence[Case]) -> list[Log]:

@@ -37,20 +37,17 @@ def index_page(configuration: Configuration, root: Path, published: Files | None
     sections = [section_of(artifact, root, published) for artifact in in_order(configuration)]
     by_paper = itertools.groupby(sections, key=lambda section: section.artifact.paper)
     papers = {name: list(own) for name, own in by_paper}
-    return (
-        _jinja(configuration, published)
-        .get_template("index.html.j2")
-        .render(
-            configuration=configuration,
-            published=published is not None,
-            titles=in_sentence([own[0].artifact.paper_title for own in papers.values()]),
-            papers=papers,
-            pictures=[(section, sentence(section, root)) for section in pictures(sections)],
-            findings=findings_of(configuration, root),
-            exploratory=exploratory_sentence(configuration, root),
-            provenance=_provenance(configuration, read_rows(root / configuration.paths.all_runs)),
-            left_out=left_out_note(configuration),
-        )
+    template = _jinja(configuration, published).get_template("index.html.j2")
+    return template.render(
+        configuration=configuration,
+        published=published is not None,
+        titles=in_sentence([own[0].artifact.paper_title for own in papers.values()]),
+        papers=papers,
+        pictures=[(section, sentence(section, root)) for section in pictures(sections)],
+        findings=findings_of(configuration, root),
+        exploratory=exploratory_sentence(configuration, root),
+        provenance=_provenance(configuration, read_rows(root / configuration.paths.all_runs)),
+        left_out=left_out_note(configuration),
     )
 
 

@@ -14,7 +14,6 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
 PUBLISHED = ROOT / "published"
-NOTHING = 1e-9  # a gap smaller than this is rounding
 WITHOUT_NUMBERS = ("grid", "hyperparameters", "tasks")  # kinds of files whose values are settings
 Size = int | str | None
 

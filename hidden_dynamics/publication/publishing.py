@@ -45,8 +45,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     records = {name: files_of_run(root / run.run.directory) for name, run in runs.items()}
     artifacts = {place_of(one): one for one in in_order(configuration)}
     made = artifacts.values()
-    measured = [path for one in made for path in one.inputs().values()]
-    measured += [path for one in made for path in one.floors().values()]
+    measured = [path for one in made for path in (*one.inputs().values(), *one.floors().values())]
     measured += [paths.measured("floors", task) for task in tasks_of_claims(configuration)]
     summaries = {"verdicts": paths.verdicts, "statistics": paths.statistics, "comparisons": paths.comparisons}
     files = {

@@ -96,11 +96,8 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
     Raises:
         UserError: a file of the publication was altered, or is none; nothing is written.
     """
-    if not publication.entities:
-        text = f"{publication.directory} is no publication: it has no {METADATA}, or one that names no file."
-        raise UserError(text, file=publication.directory)
     if not publication.under(RECORDS):
-        text = f"{publication.directory} has no records of runs: it was published before they were kept."
+        text = f"{publication.directory} is no publication of runs: it has no {METADATA}, or one that names no records."
         raise UserError(text, file=publication.directory)
     measured = {path: publication.read(path) for folder in MEASURED for path in publication.under(folder)}
     place, outcome = configuration or publication.configuration, {}

@@ -1,7 +1,7 @@
 """Training curves of several seeds, averaged: the points that a figure's panels draw."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -30,7 +30,6 @@ class Curve:
         low, high: the band; nan where there is none.
         seeds: (points,) by seed, the seeds' own values where there is no band, or one point; else none. nan: no value.
         learned: how many of the seeds have learned something, where the others have not; else None.
-        naive: the losses of the naive baselines, by name.
         window: the points that it is smoothed over; 1: none.
     """
 
@@ -41,7 +40,6 @@ class Curve:
     high: NDArray
     seeds: Mapping[int, NDArray]
     learned: int | None = None
-    naive: Mapping[str, float] = field(default_factory=dict)
     window: int = 1
 
 
@@ -81,10 +79,10 @@ def averaged(model: str, panel: Panel, runs: Sequence[RunRecord], share: float) 
     if learned is not None or len(runs) < FEWEST:
         low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
         shown = values if len(runs) > 1 else shown
-    naive, kept = runs[0].naive.get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
+    kept = thin(x, MOST_POINTS)
     x, mean, low, high = (array[kept] for array in (x, mean, low, high))
     seeds = {run.seed: values[kept] for run, values in zip(runs, shown, strict=False)}
-    return Curve(model, x, mean, low, high, seeds, learned, naive, window)
+    return Curve(model, x, mean, low, high, seeds, learned, window)
 
 
 def learned_of(runs: Sequence[RunRecord]) -> int | None:

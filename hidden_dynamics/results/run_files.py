@@ -218,9 +218,6 @@ def _differing(run: Run, spec: Spec) -> list[str]:
     return sorted(key for key in {*configured, *recorded} if configured.get(key) != recorded.get(key))
 
 
-# Checksums
-
-
 def with_checksums(record: Mapping[str, object], directory: Path, names: Iterable[str]) -> dict[str, Any]:
     """`record` with the SHA-256 of the files `names` in `directory`, and with its own (`checksum`)."""
     record = {**record, "files": {name: _sha256(directory / name) for name in names}}

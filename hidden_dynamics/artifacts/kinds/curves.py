@@ -152,8 +152,7 @@ def panel_of(artifact: Curves, settings: PanelSettings, evidence: Evidence) -> P
     metric, models = f"{settings.split}_loss", dict.fromkeys(run.model for run in (runs if papers else ()))
     printed = {model: artifact.number(Case(settings.task, model, settings.size), metric) for model in models}
     published = {model: number.value for model, number in printed.items() if number is not None}
-    naive = {name: score for curve in curves for name, score in curve.naive.items()}
-    scores = lines.baselines(naive, runs, metric, -1)
+    scores = lines.baselines(runs, metric, -1)
     logged, limits = artifact.logged(settings, curves), settings.y_limits if papers else None
     if limits is None:
         marks = [*published.values(), *chain(*((*log.low, *log.high) for log in logged.values()))]

@@ -13,7 +13,7 @@ from hidden_dynamics.configuration.runs import PREDICTIONS, resampled
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.evidence import Evidence
 from hidden_dynamics.results.record import RunRecord
-from hidden_dynamics.results.seeds import FEWEST, mean_band, mean_scores
+from hidden_dynamics.results.seeds import FEWEST, mean_band
 
 MOST_BINS = 12
 FEWEST_ENTRIES = 20  # of a run in a bin, on average
@@ -51,8 +51,8 @@ def draw(artifact: ErrorOverTime, evidence: Evidence) -> "sheet.Page":
     read = [(run, run.files.predictions()) for run in runs if run.status == "finished"]
     made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
     curves = curves_of(configuration, made, metric.factor) if made else []
-    naive, styles = mean_scores(runs, settings.metric, metric.factor), sheet.line_styles(configuration, runs)
-    scores = lines.baselines(naive, runs, settings.metric, metric.sign, metric.factor)
+    styles = sheet.line_styles(configuration, runs)
+    scores = lines.baselines(runs, settings.metric, metric.sign, metric.factor)
     by_row = {run.model: blocks(arrays) for run, arrays in made if run.seed == runs[0].seed and settings.over_rows}
     across = lines.baseline_styles(scores)
     title = about(configuration, runs, f"{runs[0].task_title}: mean squared error of observed entries")

@@ -15,8 +15,7 @@ from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.beside_published import beside, data_of, value_text
 from hidden_dynamics.artifacts.notes import subtitle_of, table_notes
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Record, Table, decimals_of, interval_text, p_text, signed
-from hidden_dynamics.claims.statistics import Sample, welch
-from hidden_dynamics.claims.words import named
+from hidden_dynamics.claims.words import difference_of, named
 from hidden_dynamics.configuration import Case, known, resolve
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.papers.deviations import deviations
@@ -94,9 +93,6 @@ def draw(artifact: LogsTable, evidence: Evidence) -> Table:
     return beside_ours(artifact, evidence) if artifact.settings.rows else against_baselines(artifact)
 
 
-# The authors' alone
-
-
 def against_baselines(artifact: LogsTable) -> Table:
     """A row for each model that has a baseline."""
     rows = [_compared(artifact, *pair) for pair in artifact.against()]
@@ -126,18 +122,9 @@ def _compared(artifact: LogsTable, log: Log, baseline: Log) -> dict[str, Any]:
     for at, (point, other) in chosen.items():
         row |= {f"{at}_{name}": getattr(point, name) for name in ("epoch", "n", "mean", "sd")}
         row |= {f"{at}_baseline_{name}": getattr(other, name) for name in ("epoch", "n", "mean", "sd")}
-        row |= {f"{at}_{name}": number for name, number in _difference(point, other).items()}
+        numbers = difference_of(point, other)
+        row |= {f"{at}_{name}": numbers.get(name, math.nan) for name in ("difference", "low", "high", "p", "q")}
     return row
-
-
-def _difference(point: Point, other: Point) -> dict[str, float]:
-    """Of the means, with its interval and p; nan for these where a side has fewer than three seeds."""
-    numbers = {"difference": point.mean - other.mean, **dict.fromkeys(("low", "high", "p", "q"), math.nan)}
-    estimate = welch(*(Sample(of.mean, of.sd, of.n) for of in (point, other)))
-    if estimate is None or min(point.n, other.n) < FEWEST:
-        return numbers
-    low, high = estimate.interval(0.95)
-    return numbers | {"low": low, "high": high, "p": estimate.p()}
 
 
 def _texts(artifact: LogsTable, row: Record) -> dict[Column, str]:
@@ -168,9 +155,6 @@ def _texts(artifact: LogsTable, row: Record) -> dict[Column, str]:
 def _loss_text(row: Record, side: str, decimals: int) -> str:
     mean, sd, n = (row[f"{side}_{name}"] for name in ("mean", "sd", "n"))
     return f"{value_text(mean, sd if n > 1 else None, decimals)} (n = {n})" if n else ABSENT
-
-
-# Ours beside the authors'
 
 
 def beside_ours(artifact: LogsTable, evidence: Evidence) -> Table:
