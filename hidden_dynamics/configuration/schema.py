@@ -416,7 +416,7 @@ class Dataset(Entry):
     classes: list[Text] = []
     in_title: dict[Name, Text] = {}
     module: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
-    stand_in_for: str | Names | None
+    stand_in_for: str | Names | None = None
     licence: Text
     citation: Text
     files: dict[FileName, RemoteFile]
