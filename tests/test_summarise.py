@@ -13,7 +13,7 @@ from drawn import artifact_at
 from made import change_record, evaluations_of, make_run
 from scipy import stats
 
-from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.artifacts import artifact_named, lines
 from hidden_dynamics.configuration.runs import all_runs, runs_on
 from hidden_dynamics.results import curves
 from hidden_dynamics.results.evidence import Evidence
@@ -121,10 +121,11 @@ def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learne
     for run in FIGURE.case_runs:
         score = 9.0 if run.model == "lstm" and run.seed else 1.0
         make(finished, run, naive={"test_loss": {"last value": score, "best constant": 2e3}})
-    for panel in (0, 1):
+    beaten = [run for run in Evidence.read(CONFIGURATION, FIGURE.case_runs, finished).runs if run.model == "sr_lstm"]
+    for panel, naive in ((0, {}), (1, {"naive: last value": 1.0, "naive: best constant": 2e3})):
+        assert lines.baselines(beaten, f"{FIGURE.settings.panels[panel].split}_loss", -1) == naive
         curve = curve_of(finished, FIGURE, panel, "lstm")
-        assert (curve.learned, len(curve.seeds)) == (2, 3)
-        assert np.isnan([curve.low, curve.high]).all()
+        assert (curve.learned, len(curve.seeds), np.isnan([curve.low, curve.high]).all()) == (2, 3, True)
         curve = curve_of(finished, FIGURE, panel, "sr_lstm")
         assert curve.learned is None and not curve.seeds and np.isfinite([curve.low, curve.high]).all()
 
