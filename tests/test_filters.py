@@ -111,9 +111,10 @@ def test_learned_momentum_is_the_fixed_one_until_it_is_trained_and_knows_its_gra
 
 @pytest.mark.parametrize("cell", [MomentumLSTM, MomentumDTRIV])
 def test_a_cell_trains_its_learned_momentum(cell):
-    rnn = cell(2, 4, mu=0.6, s=0.5, learn=True, device="cpu")
+    rnn = cell(2, 4, mu=0.6, s=0.5, learn=True, device="cpu", dtype=torch.float64)
+    assert {parameter.dtype for parameter in rnn.parameters()} == {torch.float64}
     before = rnn.filter.free.detach().clone()
     optimiser = torch.optim.SGD(rnn.parameters(), lr=0.1)
-    rnn(torch.randn(40, 3, 2))[0].square().mean().backward()
+    rnn(torch.randn(40, 3, 2, dtype=torch.float64))[0].square().mean().backward()
     optimiser.step()
     assert (rnn.filter.free != before).all()

@@ -97,6 +97,20 @@ def test_the_last_state_is_that_of_the_last_layer(core):
     assert torch.equal(network(x), network.readout(network.core(x)[0][-1]))
 
 
+def test_the_last_state_of_a_core_of_ones_own_is_the_last_of_its_outputs():
+    class Own(nn.Module):
+        hidden_size = D
+
+        def __init__(self, d, **_):
+            super().__init__()
+
+        def forward(self, x):
+            return x, SimpleNamespace(h=x[-1])  # (batch, N): no layers
+
+    network, x = RecurrentNetwork(LAST_STEP, Own).double(), noise(8, 3, D)
+    assert torch.equal(network(x), network.readout(x[-1]))
+
+
 @pytest.mark.parametrize("option", ["batch_first", "bidirectional"])
 def test_a_core_that_reads_otherwise_is_refused(option):
     with pytest.raises(ValueError, match=option):

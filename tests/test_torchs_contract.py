@@ -288,14 +288,28 @@ def test_under_autocast_in_its_own_type(name):
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
+@either_backend
+@every_core
+def test_some_sequences_of_a_batch_begin_anew(name, backend):
+    model, x = made(name, 2, backend=backend), noise(2, STEPS, BATCH, D, seed=1)
+    rows = torch.tensor([True, False, False, True])
+    end = model(x[0])[1]
+    h = model(x[1], end.restarted(rows))[0]
+    assert_all_close([h[:, rows], h[:, ~rows]], [model(x[1])[0][:, rows], model(x[1], end)[0][:, ~rows]])
+    assert_all_close([model(x[1], end.restarted(~rows & rows))[0]], [model(x[1], end)[0]])
+    for wrong in (rows[:3], rows[None], rows.long(), [True, False, False, True]):
+        with pytest.raises(ValueError, match="the rows"):
+            end.restarted(wrong)
+
+
 @every_core
 def test_functional_frozen_retained_checkpointed_and_after_inference(name):
     model, x = made(name), noise(STEPS, BATCH, D, seed=1).requires_grad_()
     _kept_products.cache_clear()
     with torch.inference_mode():
-        inferred = model(x)[0]
+        inferred, of_inferred = model(x)[0], copy.deepcopy(model)(x)[0]
     h = model(x)[0]
-    assert torch.equal(inferred, h)
+    assert torch.equal(inferred, h) and torch.equal(of_inferred, h)
     usual = torch.autograd.grad(h.square().sum(), [x, *model.parameters()], retain_graph=True)
     assert all(map(torch.equal, usual, torch.autograd.grad(h.square().sum(), [x, *model.parameters()])))
     again = checkpoint(lambda x: model(x)[0], x, use_reentrant=False)

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.ragged import run_ragged
+from hidden_dynamics.models.recurrent.state import FilteredState
 
 
 class SequenceTask(Protocol):
@@ -58,7 +59,8 @@ class RecurrentNetwork(nn.Module):
         if self.every_step:
             return self.readout(h)
         # The orthogonal cores give the last state by itself, so that no gradient of the size of h is made for it.
-        return self.readout(state.h[-1] if hasattr(state, "h") else h[-1])
+        orthogonal = isinstance(state, FilteredState) and hasattr(state, "h")
+        return self.readout(state.h[-1] if orthogonal else h[-1])
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         """The parameters by the name of their optimiser: the core's `parameter_groups()`; the readout is in "main"."""

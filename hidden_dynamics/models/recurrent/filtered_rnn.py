@@ -101,8 +101,8 @@ class FilteredRNN(nn.Module, Generic[S]):
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size, self.backend = bidirectional, proj_size, backend
         self.filter: InputFilter = Identity() if filter is None else filter
-        if device is not None and isinstance(self.filter, nn.Module):
-            self.filter.to(device=device)
+        if isinstance(self.filter, nn.Module):
+            self.filter.to(device=device, dtype=dtype)
         for index, suffix in enumerate(self.suffixes):
             self._make_layer(suffix, self._input_size(index), device=device, dtype=dtype)
         self.reset_parameters()

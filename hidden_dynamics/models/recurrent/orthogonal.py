@@ -116,7 +116,8 @@ class DTRIV(FilteredRNN[OrthogonalState]):
     def _matrix(self, start: Direction, suffix: str) -> Matrix:
         """Q, the state's own where the parameter is still the one that it was made of."""
         mode, orthogonal = (torch.is_grad_enabled(), self.training), getattr(self, f"orthogonal{suffix}")
-        if is_transformed():  # no tensor of theirs has an address, of which a version is made
+        made = orthogonal.skew, orthogonal.base
+        if is_transformed() or any(each.is_inference() for each in made):  # no address, or no count of its changes
             return orthogonal(), ()
         if start.matrix is not None and start.matrix[1] == (*mode, *orthogonal.version):
             return start.matrix

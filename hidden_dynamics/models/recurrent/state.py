@@ -89,6 +89,21 @@ class FilteredState(tuple[Tensor, ...]):
         """The state of the first `count` sequences of the batch, which is part of the same graph."""
         return self.map(lambda tensor: tensor[..., :count, :])
 
+    def restarted(self, rows: Tensor) -> Self:
+        """The state with these sequences of the batch, bool (batch,), at their start: what it sums is 0, and no step
+        is done. A filter of one's own has to start at 0, too. A ValueError where `rows` is of another shape or type."""
+        check_like("the rows", rows, torch.empty(self[0].shape[1:-1], dtype=torch.bool, device=self[0].device))
+        rows = rows.unsqueeze(-1)
+
+        def begun(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(begun, value))
+            if isinstance(value, int) and rows.any():  # a count of steps, which becomes one of each sequence
+                value = torch.full(rows.shape, value)
+            return value.masked_fill(rows.to(value.device), 0) if isinstance(value, Tensor) else value
+
+        return type(self)(map(begun, self), begun(self.filter), self.maker, self.matrices)
+
     def reordered(self, order: Tensor | None) -> Self:
         """The state with the sequences of the batch in another order."""
         return self if order is None else self.map(lambda tensor: tensor.index_select(-2, order.to(tensor.device)))
