@@ -62,7 +62,16 @@ def test_what_a_job_would_refuse_is_refused_before_the_first(configured, monkeyp
         check_runs(configured(overrides={"tasks": {task: value}}, only=[task]))
 
 
+@pytest.mark.parametrize("name", ["mu", "s"])
+def test_what_a_constructor_needs_is_missed_before_the_first_job(configured, name):
+    configuration = configured(only=["mnist"])
+    del configuration.tasks["mnist"].models["momentum_lstm"].hyperparameters[name]
+    with refused(file="config/models.yaml", key=f"momentum_lstm.hyperparameters.{name}"):
+        check_runs(configuration)
+
+
 # Of a user's own: what is not known is passed over, and nothing is refused for that.
+WAY = Literal["in", "out"]
 OWN = """
 import torch
 from torch import nn
@@ -95,12 +104,12 @@ class Shapes(nn.Module):
 @pytest.mark.parametrize(
     ("name", "taken"),
     [
-        ("Base", {"size": int, "scale": float, "way": Literal["in", "out"], "start": Any}),
-        ("Own", {"size": Any, "gain": Any, "scale": float, "way": Literal["in", "out"]}),
+        ("Base", {"size": (int, True), "scale": (float, False), "way": (WAY, False), "start": (Any, True)}),
+        ("Own", {"size": (Any, True), "gain": (Any, False), "scale": (float, False), "way": (WAY, False)}),
         ("Taking", None),
         ("Opaque", None),
         ("Missing", None),
-        ("Shapes", {"widths": Any, "kinds": Any}),  # a file has lists alone
+        ("Shapes", {"widths": (Any, True), "kinds": (Any, False)}),  # a file has lists alone
     ],
 )
 def test_what_is_not_known_of_a_class_is_passed_over(tmp_path, monkeypatch, name, taken):

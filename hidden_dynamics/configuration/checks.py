@@ -21,7 +21,7 @@ def check_runs(configuration: Configuration) -> None:
         spec, task = run.spec, line_of(run.classes["task_class"])
         taken = arguments_of(line_of(run.classes["network"]), line_of(run.classes.get("core", "")))
         if taken and "hidden_size" in taken:
-            taken = taken | {"hidden_size": schema.Units}
+            taken = taken | {"hidden_size": taken["hidden_size"]._replace(kind=schema.Units)}
         _check(configuration, run, "hyperparameters", spec["hyperparameters"], taken)
         constructor = constructor_of(task)
         _check(configuration, run, "settings", spec["task_settings"], constructor and settings_of(constructor[0]))
@@ -30,7 +30,8 @@ def check_runs(configuration: Configuration) -> None:
 
 
 def _check(configuration: Configuration, run: Run, part: str, given: Mapping[str, Any], taken: Types | None) -> None:
-    """Refuse the first of what is given for a part of the run that is not among what is taken; None takes all."""
+    """Refuse the first of what is given for a part of the run that is not among what is taken, and what is needed and
+    not given; None takes all."""
     if taken is None:
         return
     for name, value in given.items():
@@ -39,10 +40,14 @@ def _check(configuration: Configuration, run: Run, part: str, given: Mapping[str
             text = f"unknown.{closest(name, taken)} {run.model} on {run.task} takes {', '.join(taken) or 'none'}."
             raise _refused(configuration, run, key, text)
         try:
-            typed(taken[name], value, "", key, strict=True)
+            typed(taken[name].kind, value, "", key, strict=True)
         except UserError as error:
             text = str(error).removeprefix(f": {error.key}: ")
             raise _refused(configuration, run, error.key, text) from None
+    if lacking := [name for name, argument in taken.items() if argument.needed and name not in given]:
+        file, of = ("config/models.yaml", run.model) if part == "hyperparameters" else ("config/tasks.yaml", run.task)
+        key = f"{of}.{part}.{lacking[0]}"
+        raise UserError(f"{file}: {key}: missing. {run.model} on {run.task} needs {', '.join(lacking)}.", file, key)
 
 
 def _check_overruled(configuration: Configuration, run: Run) -> None:

@@ -18,7 +18,16 @@ from hidden_dynamics.system.digest import path_of, place_of
 KNOWN: dict[str, Any] = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
 KNOWN |= {name: getattr(schema, name) for name in ("Annotated", "Any", "Field", "Literal")}
 KNOWN |= {name: getattr(schema, name) for name in ("NotNegative", "Positive", "Seed", "Share", "Whole")}
-Types = dict[str, Any]  # by name
+
+
+class Taken(NamedTuple):
+    """The type of what is taken, Any where it is not known, and whether it has to be given."""
+
+    kind: Any
+    needed: bool = False
+
+
+Types = dict[str, Taken]  # by name
 
 
 class Definition(NamedTuple):
@@ -70,17 +79,24 @@ def arguments_of(line: Sequence[Definition], core: Sequence[Definition] = ()) ->
     if (constructor := constructor_of(line)) is None:
         return None
     (_, init), bases = constructor
-    arguments = [*[*init.args.posonlyargs, *init.args.args][2:], *init.args.kwonlyargs]
-    own = {each.arg: _type(each.annotation) for each in arguments if each.arg != "core"}
+    by_place = [*init.args.posonlyargs, *init.args.args]
+    defaults = [*(len(by_place) - len(init.args.defaults)) * [None], *init.args.defaults, *init.args.kw_defaults]
+    arguments = [*zip([*by_place, *init.args.kwonlyargs], defaults, strict=True)]  # a default that is None is a node
+    arguments = arguments[len(by_place[:2]) :]
+    own = {each.arg: Taken(_type(each.annotation), value is None) for each, value in arguments if each.arg != "core"}
     if (rest := init.args.kwarg) is None:
         return own
     calls = [node for node in ast.walk(init) if isinstance(node, ast.Call)]
     handing = [call for call in calls if any(ast.unparse(each) == f"**{rest.arg}" for each in call.keywords)]
     if len(handing) != 1 or f"{rest.arg}.pop(" in ast.unparse(init):
         return None
-    to, given = ast.unparse(handing[0].func), {each.arg for each in handing[0].keywords}
+    to, placed = ast.unparse(handing[0].func), handing[0].args
     more = arguments_of({"super().__init__": bases, "core": core}.get(to, ()), core)
-    return None if more is None else own | {name: kind for name, kind in more.items() if name not in {*own, *given}}
+    if more is None:
+        return None
+    given = {*own, *(each.arg for each in handing[0].keywords)}
+    alone = len(placed) < 2  # what is handed by place may be any of them
+    return own | {name: Taken(kind, needed and alone) for name, (kind, needed) in more.items() if name not in given}
 
 
 def settings_of(function: Definition) -> Types | None:
@@ -90,8 +106,9 @@ def settings_of(function: Definition) -> Types | None:
     for call in (each for each in ast.walk(node) if isinstance(each, ast.Call)):
         if ast.unparse(call.func) == "typed" and ast.unparse(call.args[1]) == "settings":
             entry = line_of(f"{module}.{ast.unparse(call.args[0])}")
-            fields = [each for owner in entry for each in owner.node.body if isinstance(each, ast.AnnAssign)]
-            return {ast.unparse(each.target): _type(each.annotation) for each in fields} if entry else None
+            fields = [each for owner in entry[::-1] for each in owner.node.body if isinstance(each, ast.AnnAssign)]
+            taken = {ast.unparse(each.target): Taken(_type(each.annotation), each.value is None) for each in fields}
+            return taken if entry else None
     named = any(isinstance(each, ast.arg) and each.arg == "settings" for each in ast.walk(node))
     read = any(isinstance(each, ast.Name) and each.id == "settings" for each in ast.walk(node))
     return {} if named and not read else None

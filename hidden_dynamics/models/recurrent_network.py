@@ -59,8 +59,8 @@ class RecurrentNetwork(nn.Module):
         if self.every_step:
             return self.readout(h)
         # The orthogonal cores give the last state by itself, so that no gradient of the size of h is made for it.
-        orthogonal = isinstance(state, FilteredState) and hasattr(state, "h")
-        return self.readout(state.h[-1] if orthogonal else h[-1])
+        last = getattr(state, "h", None) if isinstance(state, FilteredState) else None
+        return self.readout(h[-1] if last is None else last[-1])
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         """The parameters by the name of their optimiser: the core's `parameter_groups()`; the readout is in "main"."""

@@ -97,7 +97,7 @@ class FilteredState(tuple[Tensor, ...]):
 
         def begun(value: Any) -> Any:
             if isinstance(value, tuple):
-                return tuple(map(begun, value))
+                return tuple(begun(each) for each in cast(tuple[Any, ...], value))
             if isinstance(value, int) and rows.any():  # a count of steps, which becomes one of each sequence
                 value = torch.full(rows.shape, value)
             return value.masked_fill(rows.to(value.device), 0) if isinstance(value, Tensor) else value
