@@ -24,7 +24,7 @@ class Taken(NamedTuple):
     """The type of what is taken, Any where it is not known, and whether it has to be given."""
 
     kind: Any
-    needed: bool = False
+    needed: bool
 
 
 Types = dict[str, Taken]  # by name
